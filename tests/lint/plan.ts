@@ -1,0 +1,127 @@
+/**
+ * The plan of `lib/` as data: which rooms there are and what each may know, through which file each
+ * package enters, and who owns the environment and the sockets. The lint rules in `rooms.ts` compare
+ * every file with it; a new room or package is one line here.
+ *
+ * @module
+ */
+
+/** What one folder under `lib/` may know. */
+export interface Room {
+  /** Rooms it may import, through their `mod.ts`. */
+  readonly imports: readonly string[];
+  /** Rooms of which it may import types, and nothing that runs. */
+  readonly types?: readonly string[];
+  /** Synchronous, and never asks the outside world anything: time and chance are arguments. */
+  readonly pure?: true;
+}
+
+/** The rooms, lowest first: imports point up this list, never sideways. */
+export const ROOMS: Readonly<Record<string, Room>> = {
+  wire: { imports: [], pure: true },
+  connection: { imports: ["wire"], pure: true },
+  grpc: { imports: ["wire"], pure: true },
+  collapse: { imports: ["grpc"], pure: true },
+  transport: { imports: ["connection"] },
+  proxy: { imports: ["wire", "collapse", "grpc", "connection", "transport"] },
+  config: {
+    imports: [],
+    types: ["wire", "connection", "grpc", "collapse", "transport", "proxy"],
+  },
+  telemetry: { imports: ["proxy"] },
+  admin: { imports: ["telemetry", "proxy", "config"] },
+  sidecar: {
+    imports: [
+      "wire",
+      "connection",
+      "grpc",
+      "collapse",
+      "transport",
+      "proxy",
+      "config",
+      "telemetry",
+      "admin",
+    ],
+  },
+  measure: { imports: ["wire", "grpc", "connection", "transport", "proxy", "sidecar", "telemetry"] },
+  // The second opinion on everything above, so it shares no code with it.
+  hello: { imports: [] },
+  cli: { imports: ["sidecar", "measure", "hello", "config"] },
+};
+
+/** `main.ts` hands its arguments to `cli` and knows nothing else. */
+export const MAIN: Room = { imports: ["cli"] };
+
+/** The one file through which each package enters, so that replacing it is a change of one file. */
+export const DOORS: Readonly<Record<string, string>> = {
+  "prom-client": "lib/telemetry/registry.ts",
+  "@grpc/grpc-js": "lib/hello/grpc.ts",
+  "@grpc/proto-loader": "lib/hello/grpc.ts",
+  "protobufjs": "lib/hello/grpc.ts",
+};
+
+/** The one module of the platform a pure room may import: a codec of bytes and text, without effect. */
+export const PURE_MODULES: ReadonlySet<string> = new Set(["node:buffer"]);
+
+const TRANSPORT = ["lib/transport/"];
+
+/** What only some files may touch: a member, a type or a module, and the paths that own it. */
+export const OWNERS: Readonly<Record<string, readonly string[]>> = {
+  "Deno.env": ["lib/config/environment.ts"],
+  "process.env": ["lib/config/environment.ts"],
+  "Deno.serve": ["lib/admin/"],
+  "Deno.connect": TRANSPORT,
+  "Deno.connectTls": TRANSPORT,
+  "Deno.startTls": TRANSPORT,
+  "Deno.listen": TRANSPORT,
+  "Deno.listenTls": TRANSPORT,
+  "Deno.listenDatagram": TRANSPORT,
+  "Deno.resolveDns": TRANSPORT,
+  "Deno.Conn": TRANSPORT,
+  "Deno.TcpConn": TRANSPORT,
+  "Deno.TlsConn": TRANSPORT,
+  "Deno.UnixConn": TRANSPORT,
+  "Deno.Listener": TRANSPORT,
+  "Deno.TcpListener": TRANSPORT,
+  "Deno.TlsListener": TRANSPORT,
+  "Deno.UnixListener": TRANSPORT,
+  "node:dgram": TRANSPORT,
+  "node:dns": TRANSPORT,
+  "node:http": TRANSPORT,
+  "node:http2": TRANSPORT,
+  "node:https": TRANSPORT,
+  "node:net": TRANSPORT,
+  "node:tls": TRANSPORT,
+};
+
+/** Names that reach a clock, chance, a socket, a console, or another turn of the event loop. */
+export const EFFECTS: ReadonlySet<string> = new Set([
+  "AbortSignal",
+  "BroadcastChannel",
+  "Date",
+  "Deno",
+  "EventSource",
+  "MessageChannel",
+  "Performance",
+  "Promise",
+  "Temporal",
+  "WebSocket",
+  "Worker",
+  "addEventListener",
+  "caches",
+  "clearInterval",
+  "clearTimeout",
+  "console",
+  "crypto",
+  "fetch",
+  "globalThis",
+  "localStorage",
+  "navigator",
+  "performance",
+  "process",
+  "queueMicrotask",
+  "sessionStorage",
+  "setImmediate",
+  "setInterval",
+  "setTimeout",
+]);

@@ -1,0 +1,262 @@
+/**
+ * Lint plugin that holds `lib/` to the plan in `plan.ts`: which room may import which, what a pure
+ * room may not touch, where a package enters, and who owns the environment and the sockets.
+ *
+ * The rules look at names, not at values: they are there to keep an honest hand on the plan, not to
+ * stop a clever one.
+ *
+ * @module
+ */
+
+import { fileURLToPath } from "node:url";
+import { DOORS, EFFECTS, MAIN, OWNERS, PURE_MODULES, type Room, ROOMS } from "./plan.ts";
+
+/** Where this checkout stands, since a folder above it may be called `lib` as well. */
+export const ROOT: string = fileURLToPath(new URL("../../", import.meta.url));
+
+interface Import {
+  /** Undefined where it is computed. */
+  readonly specifier: string | undefined;
+  readonly typeOnly: boolean;
+  readonly node: Deno.lint.Node;
+}
+
+const importDirection: Deno.lint.Rule = {
+  create(context) {
+    const file = pathOf(context.filename);
+    const from = placeOf(file);
+    if (from === undefined) return {};
+    if (from.room === undefined) {
+      return {
+        Program(node) {
+          context.report({ node, message: `${from.name} is not in the room table` });
+        },
+      };
+    }
+    const { name, room } = from;
+    return onImports(({ specifier, typeOnly, node }) => {
+      const message = specifier === undefined
+        ? "Cannot check a computed import: write the specifier out"
+        : importFault({ name, room, typeOnly }, resolve(file, specifier));
+      if (message !== undefined) context.report({ node, message });
+    });
+  },
+};
+
+const purity: Deno.lint.Rule = {
+  create(context) {
+    const place = placeOf(pathOf(context.filename));
+    if (place?.room?.pure === undefined) return {};
+
+    function forbid(node: Deno.lint.Node, what: string): void {
+      context.report({ node, message: `${place?.name} is pure: no ${what}` });
+    }
+
+    function checkFunction(node: Deno.lint.Node & { async: boolean }): void {
+      if (node.async) forbid(node, "async function");
+    }
+
+    return {
+      ...onImports(({ specifier, node }) => {
+        if (!specifier?.startsWith("node:") || PURE_MODULES.has(specifier)) return;
+        forbid(node, specifier);
+      }),
+      Identifier(node) {
+        if (EFFECTS.has(node.name) && isReference(node)) forbid(node, node.name);
+      },
+      MemberExpression(node) {
+        if (memberName(node) === "Math.random") forbid(node, "Math.random");
+      },
+      FunctionDeclaration: checkFunction,
+      FunctionExpression: checkFunction,
+      ArrowFunctionExpression: checkFunction,
+      AwaitExpression(node) {
+        forbid(node, "await");
+      },
+      ForOfStatement(node) {
+        if (node.await) forbid(node, "await");
+      },
+    };
+  },
+};
+
+const oneDoor: Deno.lint.Rule = {
+  create(context) {
+    const file = pathOf(context.filename);
+    if (placeOf(file) === undefined) return {};
+    return onImports(({ specifier, node }) => {
+      if (specifier === undefined || isRelative(specifier) || specifier.startsWith("node:")) return;
+      const door = DOORS[packageOf(specifier)];
+      if (door === file) return;
+      context.report({
+        node,
+        message: door === undefined
+          ? `"${specifier}" has no door: give it one file in the table of doors`
+          : `"${specifier}" enters through ${door} alone`,
+      });
+    });
+  },
+};
+
+const ambientOwner: Deno.lint.Rule = {
+  create(context) {
+    const file = pathOf(context.filename);
+    if (placeOf(file) === undefined) return {};
+
+    function check(node: Deno.lint.Node, what: string | undefined): void {
+      const owners = what === undefined ? undefined : OWNERS[what];
+      if (owners === undefined || owners.some((owner) => isWithin(file, owner))) return;
+      context.report({ node, message: `${what} belongs to ${owners.join(", ")}` });
+    }
+
+    return {
+      ...onImports(({ specifier, node }) => check(node, specifier)),
+      ImportSpecifier(node) {
+        if (node.parent.source?.value !== "node:process") return;
+        if (node.imported.type === "Identifier") check(node, `process.${node.imported.name}`);
+      },
+      MemberExpression(node) {
+        const name = memberName(node);
+        if (name === "globalThis.Deno" || name === "globalThis.process") {
+          context.report({ node, message: `Write ${name.slice("globalThis.".length)} alone` });
+        }
+        check(node, name);
+      },
+      TSQualifiedName(node) {
+        if (node.left.type === "Identifier") check(node, `${node.left.name}.${node.right.name}`);
+      },
+      Identifier(node) {
+        // An alias would carry a member past this rule.
+        if (node.name !== "Deno" || !isReference(node)) return;
+        if (node.parent.type === "MemberExpression" || node.parent.type === "TSQualifiedName") {
+          return;
+        }
+        context.report({ node, message: "Write Deno.member where it is used, without an alias" });
+      },
+    };
+  },
+};
+
+export default {
+  name: "rooms",
+  rules: {
+    "import-direction": importDirection,
+    purity,
+    "one-door": oneDoor,
+    "ambient-owner": ambientOwner,
+  },
+} satisfies Deno.lint.Plugin;
+
+/** The path below {@link ROOT}, with forward slashes. */
+function pathOf(filename: string): string {
+  return filename.startsWith(ROOT) ? filename.slice(ROOT.length).replaceAll("\\", "/") : filename;
+}
+
+/** The room a file is in; undefined where the rules do not reach, without `room` where none is known. */
+function placeOf(file: string): { name: string; room: Room | undefined } | undefined {
+  if (file === "main.ts") return { name: "main.ts", room: MAIN };
+  const name = /^lib\/([^/]+)\//.exec(file)?.[1];
+  if (name === undefined) return undefined;
+  return { name: `lib/${name}`, room: Object.hasOwn(ROOMS, name) ? ROOMS[name] : undefined };
+}
+
+/** What is wrong with an import of `target`; undefined for a package and for what is allowed. */
+function importFault(
+  from: { name: string; room: Room; typeOnly: boolean },
+  target: string | undefined,
+): string | undefined {
+  if (target === undefined || target.startsWith(`${from.name}/`)) return undefined;
+  const to = /^lib\/([^/]+)\//.exec(target)?.[1];
+  if (to === undefined) {
+    // The version is read from where it is declared.
+    if (target === "deno.json" && from.room.pure === undefined) return undefined;
+    return `${from.name} may not import ${target}`;
+  }
+  if (!from.room.imports.includes(to)) {
+    if (!from.room.types?.includes(to)) return `${from.name} may not import lib/${to}`;
+    if (!from.typeOnly) return `${from.name} may import types alone from lib/${to}`;
+  }
+  return target === `lib/${to}/mod.ts` ? undefined : `Import lib/${to} through its mod.ts`;
+}
+
+/** Visits every way of importing: declarations, re-exports, `import()`, and `import()` types. */
+function onImports(visit: (found: Import) => void): Deno.lint.LintVisitor {
+  function found(node: Deno.lint.Node, specifier: unknown, typeOnly: boolean): void {
+    visit({ node, specifier: typeof specifier === "string" ? specifier : undefined, typeOnly });
+  }
+  return {
+    ImportDeclaration(node) {
+      found(node, node.source.value, node.importKind === "type");
+    },
+    ExportNamedDeclaration(node) {
+      if (node.source !== null) found(node, node.source.value, node.exportKind === "type");
+    },
+    ExportAllDeclaration(node) {
+      found(node, node.source.value, node.exportKind === "type");
+    },
+    ImportExpression(node) {
+      found(node, node.source.type === "Literal" ? node.source.value : undefined, false);
+    },
+    TSImportType(node) {
+      const { argument } = node;
+      const literal = argument.type === "TSLiteralType" ? argument.literal : argument;
+      found(node, literal.type === "Literal" ? literal.value : undefined, true);
+    },
+  };
+}
+
+function isRelative(specifier: string): boolean {
+  return specifier.startsWith("./") || specifier.startsWith("../");
+}
+
+/** The package of a specifier that may go on into it: `a/b.js` is in `a`, `@a/b/c.js` in `@a/b`. */
+function packageOf(specifier: string): string {
+  return specifier.split("/").slice(0, specifier.startsWith("@") ? 2 : 1).join("/");
+}
+
+/** The path a relative specifier means, seen from `file`; undefined for a package. */
+function resolve(file: string, specifier: string): string | undefined {
+  if (!isRelative(specifier)) return undefined;
+  const path = file.split("/").slice(0, -1);
+  for (const part of specifier.split("/")) {
+    if (part === "..") path.pop();
+    else if (part !== ".") path.push(part);
+  }
+  return path.join("/");
+}
+
+function isWithin(file: string, owner: string): boolean {
+  return owner.endsWith("/") ? file.startsWith(owner) : file === owner;
+}
+
+/** `a.b` for the member `b` of the plain name `a`, also where it is written `a["b"]`. */
+function memberName(node: Deno.lint.MemberExpression): string | undefined {
+  if (node.object.type !== "Identifier") return undefined;
+  const { property } = node;
+  if (!node.computed && property.type === "Identifier") {
+    return `${node.object.name}.${property.name}`;
+  }
+  return property.type === "Literal" ? `${node.object.name}.${property.value}` : undefined;
+}
+
+/** False for a name that only labels a member: `x.fetch`, `{ fetch: 1 }`, `class { fetch() {} }`. */
+function isReference(node: Deno.lint.Identifier): boolean {
+  const { parent } = node;
+  switch (parent.type) {
+    case "MemberExpression":
+      return parent.computed || parent.object === node;
+    case "TSQualifiedName":
+      return parent.left === node;
+    case "Property":
+    case "MethodDefinition":
+    case "PropertyDefinition":
+    case "TSPropertySignature":
+    case "TSMethodSignature":
+      return parent.computed || parent.key !== node;
+    case "ImportSpecifier":
+    case "ExportSpecifier":
+      return false;
+    default:
+      return true;
+  }
+}

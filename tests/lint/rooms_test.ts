@@ -1,0 +1,281 @@
+import { assert, assertEquals, assertFalse } from "@std/assert";
+import { DOORS, OWNERS, ROOMS } from "./plan.ts";
+import plugin, { ROOT } from "./rooms.ts";
+
+/** What one rule says about a source that stood at `path`. */
+function reports(rule: keyof typeof plugin.rules, path: string, source: string): string[] {
+  return Deno.lint.runPlugin(plugin, `${ROOT}${path}`, source)
+    .filter((found) => found.id === `rooms/${rule}`)
+    .map((found) => found.message);
+}
+
+Deno.test("import-direction lets a room import what stands above it, through its mod.ts", () => {
+  const path = "lib/proxy/call.ts";
+  for (const to of ROOMS.proxy?.imports ?? []) {
+    assertEquals(reports("import-direction", path, `import { a } from "../${to}/mod.ts";`), []);
+  }
+  assertEquals(reports("import-direction", path, `import { a } from "./pool.ts";`), []);
+  assertEquals(reports("import-direction", path, `import { a } from "./http2/pool.ts";`), []);
+});
+
+Deno.test("import-direction reports every form in which a lower room takes from a higher one", () => {
+  const forms = [
+    `import { a } from "../proxy/mod.ts";`,
+    `import "../proxy/mod.ts";`,
+    `import type { A } from "../proxy/mod.ts";`,
+    `export { a } from "../proxy/mod.ts";`,
+    `export * from "../proxy/mod.ts";`,
+    `export type * from "../proxy/mod.ts";`,
+    `const a = await import("../proxy/mod.ts");`,
+    `type A = import("../proxy/mod.ts").A;`,
+  ];
+  for (const form of forms) {
+    assertEquals(
+      reports("import-direction", "lib/transport/pump.ts", form),
+      ["lib/transport may not import lib/proxy"],
+      form,
+    );
+  }
+});
+
+Deno.test("import-direction reports an import between siblings", () => {
+  assertEquals(
+    reports("import-direction", "lib/grpc/message.ts", `import { a } from "../connection/mod.ts";`),
+    ["lib/grpc may not import lib/connection"],
+  );
+});
+
+Deno.test("import-direction reports a way into a room past its mod.ts", () => {
+  for (const target of ["frame.ts", "hpack/mod.ts"]) {
+    assertEquals(
+      reports("import-direction", "lib/connection/peer.ts", `import "../wire/${target}";`),
+      ["Import lib/wire through its mod.ts"],
+    );
+  }
+});
+
+Deno.test("import-direction gives config the types of a room and nothing that runs", () => {
+  const path = "lib/config/settings.ts";
+  assertEquals(
+    reports("import-direction", path, `import type { A } from "../proxy/mod.ts";`),
+    [],
+  );
+  for (
+    const form of [
+      `import { a } from "../proxy/mod.ts";`,
+      // Erased down to a bare import, which still runs the module.
+      `import { type A } from "../proxy/mod.ts";`,
+      `export { a } from "../proxy/mod.ts";`,
+    ]
+  ) {
+    assertEquals(
+      reports("import-direction", path, form),
+      ["lib/config may import types alone from lib/proxy"],
+      form,
+    );
+  }
+  assertEquals(
+    reports("import-direction", path, `import type { A } from "../proxy/pool.ts";`),
+    ["Import lib/proxy through its mod.ts"],
+  );
+});
+
+Deno.test("import-direction gives main.ts the door of cli alone", () => {
+  assertEquals(reports("import-direction", "main.ts", `import "./lib/cli/mod.ts";`), []);
+  assertEquals(
+    reports("import-direction", "main.ts", `import "./lib/cli/help.ts";`),
+    ["Import lib/cli through its mod.ts"],
+  );
+  assertEquals(
+    reports("import-direction", "main.ts", `import "./lib/sidecar/mod.ts";`),
+    ["main.ts may not import lib/sidecar"],
+  );
+});
+
+Deno.test("import-direction keeps lib out of the folders beside it", () => {
+  assertEquals(
+    reports("import-direction", "lib/proxy/call.ts", `import "../../tests/support/pipe.ts";`),
+    ["lib/proxy may not import tests/support/pipe.ts"],
+  );
+  const version = `import config from "../../deno.json" with { type: "json" };`;
+  assertEquals(reports("import-direction", "lib/telemetry/build.ts", version), []);
+  assertEquals(
+    reports("import-direction", "lib/wire/build.ts", version),
+    ["lib/wire may not import deno.json"],
+  );
+});
+
+Deno.test("import-direction reports a computed import and a room it does not know", () => {
+  assertEquals(
+    reports("import-direction", "lib/cli/run.ts", `await import(name);`),
+    ["Cannot check a computed import: write the specifier out"],
+  );
+  assertEquals(
+    reports("import-direction", "lib/utils/misc.ts", `export const a = 1;`),
+    ["lib/utils is not in the room table"],
+  );
+});
+
+Deno.test("import-direction has a plan without a way back", () => {
+  const names = Object.keys(ROOMS);
+  for (const [name, room] of Object.entries(ROOMS)) {
+    for (const to of [...room.imports, ...(room.types ?? [])]) {
+      assert(names.indexOf(to) !== -1, `${name} names ${to}, which is no room`);
+      assert(names.indexOf(to) < names.indexOf(name), `${name} imports ${to} from below`);
+    }
+  }
+});
+
+Deno.test("purity reports every effect, however it is reached", () => {
+  const effects: [source: string, what: string][] = [
+    [`const now = Date.now();`, "Date"],
+    [`const now = new Date();`, "Date"],
+    [`const clock = performance;`, "performance"],
+    [`const now = globalThis.performance.now();`, "globalThis"],
+    [`const chance = Math.random();`, "Math.random"],
+    [`const chance = Math["random"]();`, "Math.random"],
+    [`const id = crypto.randomUUID();`, "crypto"],
+    [`const bag = { crypto };`, "crypto"],
+    [`setTimeout(() => {}, 1);`, "setTimeout"],
+    [`const later = queueMicrotask;`, "queueMicrotask"],
+    [`console.log("here");`, "console"],
+    [`function f(conn: Deno.Conn): void {}`, "Deno"],
+    [`function f(): Promise<void> {}`, "Promise"],
+    [`async function f() {}`, "async function"],
+    [`const f = async () => {};`, "async function"],
+    [`class A { async b() {} }`, "async function"],
+    [`await f();`, "await"],
+    [`for await (const a of b) f(a);`, "await"],
+    [`import { connect } from "node:net";`, "node:net"],
+    [`export * from "node:timers";`, "node:timers"],
+  ];
+  for (const [source, what] of effects) {
+    for (const room of ["wire", "connection", "grpc", "collapse"]) {
+      const found = reports("purity", `lib/${room}/a.ts`, source);
+      assertEquals([...new Set(found)], [`lib/${room} is pure: no ${what}`], source);
+    }
+  }
+});
+
+Deno.test("purity lets a pure room name a member like an effect and use node:buffer", () => {
+  const sources = [
+    `import { Buffer } from "node:buffer";`,
+    `import { a } from "./frame.ts";`,
+    `const a = { fetch: 1, console: 2 }; a.fetch; a.console;`,
+    `class A { fetch() {} process = 1; }`,
+    `interface A { fetch(): void; process: number }`,
+    `import { process as handle } from "./a.ts"; handle();`,
+    `export { a as process } from "./a.ts";`,
+    `let a: b.Date;`,
+    `function* f() { yield 1; }`,
+    `const most = Math.max(1, 2);`,
+    `// Date.now() is an argument here\nconst text = "Date.now()";`,
+  ];
+  for (const source of sources) {
+    assertEquals(reports("purity", "lib/wire/a.ts", source), [], source);
+  }
+});
+
+Deno.test("purity leaves the other rooms, the tests and the benches alone", () => {
+  const source = `const now = await Promise.resolve(Date.now());`;
+  for (const path of ["lib/proxy/a.ts", "tests/wire/a_test.ts", "bench/wire/a_bench.ts"]) {
+    assertEquals(reports("purity", path, source), [], path);
+  }
+});
+
+Deno.test("one-door lets each package in through its file alone", () => {
+  for (const [name, door] of Object.entries(DOORS)) {
+    assertEquals(reports("one-door", door, `import * as a from "${name}";`), []);
+    assertEquals(reports("one-door", door, `import a from "${name}/inner/part.js";`), []);
+    assertEquals(
+      reports("one-door", "lib/proxy/call.ts", `import a from "${name}/inner/part.js";`),
+      [`"${name}/inner/part.js" enters through ${door} alone`],
+    );
+    const outside = [
+      `import * as a from "${name}";`,
+      `import type { A } from "${name}";`,
+      `export * from "${name}";`,
+    ];
+    for (const source of outside) {
+      assertEquals(
+        reports("one-door", "lib/proxy/call.ts", source),
+        [`"${name}" enters through ${door} alone`],
+      );
+    }
+  }
+});
+
+Deno.test("one-door reports a package without a door", () => {
+  for (
+    const name of [
+      "zod",
+      "@scope/grpc-js",
+      "npm:prom-client@15",
+      "jsr:@std/assert",
+      "https://x/y.ts",
+    ]
+  ) {
+    assertEquals(
+      reports("one-door", "lib/telemetry/registry.ts", `import "${name}";`),
+      [`"${name}" has no door: give it one file in the table of doors`],
+    );
+  }
+});
+
+Deno.test("one-door does not ask about relative and platform modules, nor about tests", () => {
+  assertEquals(reports("one-door", "lib/proxy/a.ts", `import "./b.ts"; import "node:util";`), []);
+  assertEquals(reports("one-door", "tests/interop/a_test.ts", `import "@grpc/grpc-js";`), []);
+});
+
+Deno.test("ambient-owner reports what belongs to another room, and not its owner", () => {
+  for (const [name, owners] of Object.entries(OWNERS)) {
+    const source = name.startsWith("node:")
+      ? `import a from "${name}";`
+      : /\.[A-Z]/.test(name)
+      ? `let a: ${name};`
+      : `const a = ${name};`;
+    assertEquals(
+      reports("ambient-owner", "lib/measure/a.ts", source),
+      [`${name} belongs to ${owners.join(", ")}`],
+    );
+    for (const owner of owners) {
+      const path = owner.endsWith("/") ? `${owner}a.ts` : owner;
+      assertEquals(reports("ambient-owner", path, source), [], source);
+    }
+  }
+});
+
+Deno.test("ambient-owner sees through brackets, imports, globalThis and aliases", () => {
+  const env = "process.env belongs to lib/config/environment.ts";
+  const alias = "Write Deno.member where it is used, without an alias";
+  const ways: [source: string, message: string][] = [
+    [`Deno["env"].get("A");`, "Deno.env belongs to lib/config/environment.ts"],
+    [`import { env } from "node:process";`, env],
+    [`import { env as e } from "node:process";`, env],
+    [`globalThis.process.exit();`, "Write process alone"],
+    [`globalThis.Deno.exit();`, "Write Deno alone"],
+    [`const { env } = Deno;`, alias],
+    [`const d = Deno;`, alias],
+    [`f(Deno);`, alias],
+  ];
+  for (const [source, message] of ways) {
+    assertEquals(reports("ambient-owner", "lib/cli/run.ts", source), [message], source);
+  }
+});
+
+Deno.test("ambient-owner lets everybody have what has no owner", () => {
+  const source =
+    `import { cpus } from "node:os"; Deno.exit(0); Deno.memoryUsage(); conn.connect();`;
+  assertEquals(reports("ambient-owner", "lib/cli/run.ts", source), []);
+  assertEquals(reports("ambient-owner", "tests/a_test.ts", `Deno.env.get("A");`), []);
+});
+
+Deno.test("rooms finds nothing where a folder above the checkout is called lib", () => {
+  assertFalse(ROOT.includes("/tests/"));
+  const source = `import "../wire/frame.ts"; import "zod"; Deno.env; Date.now();`;
+  // As long as the checkout's own path, so that only its letters tell them apart.
+  const elsewhere = "/usr/".padEnd(ROOT.length, "-");
+  for (const path of ["/usr/lib/wire/frame.ts", `${elsewhere}lib/wire/frame.ts`]) {
+    assertEquals(Deno.lint.runPlugin(plugin, path, source), [], path);
+  }
+});
