@@ -1,0 +1,58 @@
+const COLON = 0x3a;
+
+/**
+ * Request metadata that says nothing about what is asked, only about this one asking: transport,
+ * deadlines, retries, caching wishes and traces. Two calls that differ in these alone ask the same.
+ * `baggage` and `x-forwarded-for` are not here, since backends do read them.
+ */
+export const IGNORED_KEY_NAMES: ReadonlySet<string> = new Set([
+  // Transport and call definition (PROTOCOL-HTTP2 "Requests")
+  "te",
+  "user-agent",
+  "grpc-timeout",
+  // Wishes addressed to the cache itself
+  "cache-control",
+  "x-collapser-debug",
+  // Trace context: W3C, OpenCensus, request ids
+  "traceparent",
+  "tracestate",
+  "grpc-trace-bin",
+  "grpc-tags-bin",
+  "x-request-id",
+  "x-correlation-id",
+  // Trace context: B3, Google Cloud, AWS, Envoy, Jaeger, Sentry, New Relic, Elastic, SkyWalking
+  "b3",
+  "x-cloud-trace-context",
+  "x-amzn-trace-id",
+  "x-envoy-attempt-count",
+  "x-envoy-expected-rq-timeout-ms",
+  "uber-trace-id",
+  "sentry-trace",
+  "newrelic",
+  "elastic-apm-traceparent",
+  "sw8",
+  // Retries (gRPC proposal A6): the second attempt asks what the first one asked
+  "grpc-previous-rpc-attempts",
+]);
+
+/** Families of the same kind whose members are open-ended (B3, Datadog). */
+export const IGNORED_KEY_PREFIXES: readonly string[] = ["x-b3-", "x-datadog-"];
+
+/** Whether a request header is left out of the key by default. `name` is in lower case. */
+export function isIgnoredInKey(name: string): boolean {
+  if (IGNORED_KEY_NAMES.has(name)) return true;
+  for (const prefix of IGNORED_KEY_PREFIXES) {
+    if (name.startsWith(prefix)) return true;
+  }
+  return false;
+}
+
+/**
+ * Whether a header belongs to HTTP/2 or gRPC and not to the application: pseudo-headers, the
+ * Call-Definition headers, and every name that starts with `grpc-`, all of which PROTOCOL-HTTP2
+ * "Requests" reserves. `name` is in lower case.
+ */
+export function isReservedName(name: string): boolean {
+  return name.charCodeAt(0) === COLON || name.startsWith("grpc-") || name === "content-type" ||
+    name === "te" || name === "user-agent";
+}

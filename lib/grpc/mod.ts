@@ -1,0 +1,41 @@
+/**
+ * What gRPC adds to HTTP/2: message framing, status codes, timeouts, method paths, content types,
+ * metadata rules and the health messages.
+ *
+ * Owns the rules of the gRPC documents and nothing else. Every rule names the document that makes
+ * it: "PROTOCOL-HTTP2" is grpc/grpc doc/PROTOCOL-HTTP2.md, "http-grpc-status-mapping" is
+ * doc/http-grpc-status-mapping.md, "health checking" is doc/health-checking.md.
+ *
+ * Invariants
+ * - Pure and synchronous: text or bytes in, values out. No clock, no socket, no stream; the time
+ *   left is an argument. The only state is a {@linkcode MessageScanner}, one per direction of a call.
+ * - Nothing a peer sends makes anything here throw. What cannot be read is a value:
+ *   `undefined`, or {@linkcode MALFORMED_TIMEOUT}, which is never a usable number of milliseconds.
+ * - Bytes are looked at where they lie. The scanner copies and keeps none of them, and so does not
+ *   bound them either: who buffers, bounds.
+ * - A rule for reading is as wide as what real peers send, a rule for writing as narrow as the
+ *   document.
+ * - Header names are expected as HTTP/2 carries them, in lower case (RFC 9113 §8.2.1).
+ *
+ * Refuses: to change what passes. Timeouts, messages and metadata are judged here; relaying them
+ * untouched is the caller's part. Compressed messages are never opened, and protobuf is read in one
+ * place only, the two one-field messages of grpc.health.v1.
+ *
+ * @module
+ */
+
+export { acceptEncodingKey, isGrpcContentType } from "./content_type.ts";
+export { healthReply, healthRequest, healthService, healthStatus } from "./health.ts";
+export { statusOfHttp } from "./http_status.ts";
+export { frameMessage, isOneMessage, MessageScanner } from "./message.ts";
+export {
+  IGNORED_KEY_NAMES,
+  IGNORED_KEY_PREFIXES,
+  isIgnoredInKey,
+  isReservedName,
+} from "./metadata.ts";
+export { splitMethod } from "./method.ts";
+export { decodeGrpcMessage, encodeGrpcMessage } from "./percent.ts";
+export { statusOfReset } from "./reset.ts";
+export { parseStatus, STATUS, statusName } from "./status.ts";
+export { formatTimeout, MALFORMED_TIMEOUT, parseTimeout } from "./timeout.ts";

@@ -1,0 +1,71 @@
+import { assertEquals } from "@std/assert";
+import {
+  IGNORED_KEY_NAMES,
+  IGNORED_KEY_PREFIXES,
+  isIgnoredInKey,
+  isReservedName,
+} from "../../lib/grpc/mod.ts";
+
+/** As the documentation of the key lists them. */
+const DOCUMENTED =
+  `te user-agent grpc-timeout cache-control x-collapser-debug traceparent tracestate grpc-trace-bin
+  grpc-tags-bin x-request-id x-correlation-id b3 x-cloud-trace-context x-amzn-trace-id
+  x-envoy-attempt-count x-envoy-expected-rq-timeout-ms uber-trace-id sentry-trace newrelic
+  elastic-apm-traceparent sw8 grpc-previous-rpc-attempts`.split(/\s+/);
+
+Deno.test("IGNORED_KEY_NAMES are the documented ones, no more and no fewer", () => {
+  assertEquals([...IGNORED_KEY_NAMES].sort(), DOCUMENTED.sort());
+  assertEquals(IGNORED_KEY_PREFIXES, ["x-b3-", "x-datadog-"]);
+});
+
+Deno.test("isIgnoredInKey is true for every documented name and family", () => {
+  for (const name of [...DOCUMENTED, "x-b3-traceid", "x-b3-sampled", "x-datadog-parent-id"]) {
+    assertEquals(isIgnoredInKey(name), true, name);
+  }
+});
+
+Deno.test("isIgnoredInKey is false for what backends read and for look-alikes", () => {
+  for (
+    const name of [
+      "",
+      "authorization",
+      "baggage",
+      "x-forwarded-for",
+      "grpc-accept-encoding",
+      "grpc-encoding",
+      "content-type",
+      ":path",
+      ":authority",
+      "x-b3",
+      "ax-b3-traceid",
+      "x-datadog",
+      "b3-",
+      "tea",
+      "x-request-id2",
+      "x-api-key",
+    ]
+  ) assertEquals(isIgnoredInKey(name), false, name);
+});
+
+Deno.test("isReservedName is true for pseudo-headers, grpc- names and the call definition", () => {
+  for (
+    const name of [
+      ":path",
+      ":status",
+      "grpc-status",
+      "grpc-timeout",
+      "grpc-anything",
+      "content-type",
+      "te",
+      "user-agent",
+    ]
+  ) assertEquals(isReservedName(name), true, name);
+});
+
+Deno.test("isReservedName is false for an application's metadata", () => {
+  for (
+    const name of ["", "authorization", "grpc", "x-grpc-status", "te2", "content-types", "x:y"]
+  ) {
+    assertEquals(isReservedName(name), false, name);
+  }
+});
