@@ -1,0 +1,113 @@
+import { copyBytes } from "./bytes.ts";
+import {
+  DEFAULT_MAX_FRAME_BYTES,
+  FLAG,
+  FRAME,
+  FRAME_HEADER_BYTES,
+  putFrameHeader,
+} from "./frame.ts";
+import { allocate } from "./slab.ts";
+
+/** Holds a small unary reply (two header blocks and a short message) without growing. */
+const FIRST_BYTES = 192;
+
+/** Dropped bytes are moved out once they are half of what is held, and at least this many. */
+const COMPACT_BYTES = 65_536;
+
+const NOTHING = new Uint8Array(0);
+
+/**
+ * One direction of a stream as finished frames: HEADERS with a stateless block, DATA, trailing HEADERS, each
+ * with stream id 0 in place of the one it will get. Written once, read by any number of streams, each from a
+ * position of its own; `Connection.relay` copies from it and fills in the id. Positions count from the first
+ * byte ever appended, also after {@linkcode dropBefore}.
+ */
+export class FrameLog {
+  /** The storage; position p is at `bytes[p - shift]`, from {@linkcode start} on. */
+  bytes: Uint8Array = NOTHING;
+  shift = 0;
+  /** Position of the first frame still held. */
+  start = 0;
+  /** Position after the last frame. */
+  end = 0;
+  /** Bytes of all DATA payloads, which is what flow control counts (RFC 9113 §6.9.1). */
+  dataBytes = 0;
+  /** The last frame has END_STREAM. */
+  ended = false;
+
+  /** Bytes of storage that it holds. */
+  get heldBytes(): number {
+    return this.bytes.length;
+  }
+
+  /** Appends a block as HEADERS and, where it is longer than a frame, CONTINUATION (RFC 9113 §6.2, §6.10). */
+  appendHeaders(block: Uint8Array, endStream: boolean): void {
+    let type: number = FRAME.headers;
+    let from = 0;
+    do {
+      const to = Math.min(block.length, from + DEFAULT_MAX_FRAME_BYTES);
+      const flags = (to === block.length ? FLAG.endHeaders : 0) |
+        (endStream && type === FRAME.headers ? FLAG.endStream : 0);
+      this.#append(type, flags, block, from, to);
+      type = FRAME.continuation;
+      from = to;
+    } while (from < block.length);
+    this.ended = endStream;
+  }
+
+  /** Appends `source[from, to)` as DATA; nothing at all makes an empty frame. */
+  appendData(source: Uint8Array, from: number, to: number, endStream = false): void {
+    this.dataBytes += to - from;
+    do {
+      const cut = Math.min(to, from + DEFAULT_MAX_FRAME_BYTES);
+      this.#append(FRAME.data, endStream && cut === to ? FLAG.endStream : 0, source, from, cut);
+      from = cut;
+    } while (from < to);
+    this.ended = endStream;
+  }
+
+  /** Lets go of what is before `position`, which no reader may need any more. */
+  dropBefore(position: number): void {
+    this.start = Math.max(this.start, Math.min(position, this.end));
+    const dead = this.start - this.shift;
+    if (dead < COMPACT_BYTES || dead * 2 < this.bytes.length) return;
+    this.bytes.copyWithin(0, dead, this.end - this.shift);
+    this.shift = this.start;
+  }
+
+  /** Forgets everything, as if nothing had been appended. */
+  clear(): void {
+    this.bytes = NOTHING;
+    this.shift =
+      this.start =
+      this.end =
+      this.dataBytes =
+        0;
+    this.ended = false;
+  }
+
+  /** Moves a complete log into storage of exactly its size, for one that is kept for long. */
+  settle(): void {
+    const held = new Uint8Array(this.end - this.start);
+    held.set(this.bytes.subarray(this.start - this.shift, this.end - this.shift));
+    this.bytes = held;
+    this.shift = this.start;
+  }
+
+  #append(type: number, flags: number, source: Uint8Array, from: number, to: number): void {
+    const length = to - from;
+    const at = this.end - this.shift;
+    if (at + FRAME_HEADER_BYTES + length > this.bytes.length) {
+      this.#grow(at + FRAME_HEADER_BYTES + length);
+    }
+    putFrameHeader(this.bytes, at, length, type, flags, 0);
+    copyBytes(source, from, to, this.bytes, at + FRAME_HEADER_BYTES);
+    this.end += FRAME_HEADER_BYTES + length;
+  }
+
+  #grow(size: number): void {
+    const grown = allocate(Math.max(size, FIRST_BYTES, 2 * this.bytes.length));
+    grown.set(this.bytes.subarray(0, this.end - this.shift));
+    this.bytes = grown;
+  }
+}

@@ -1,0 +1,107 @@
+import { Field } from "./field.ts";
+import { HeaderList } from "./header_list.ts";
+import { STATIC_TABLE } from "./static_table.ts";
+
+/** Lists and values remembered before everything is forgotten at once; 4,096 lists are some 2 MiB. */
+const MAX_REMEMBERED = 4_096;
+
+/** Bytes of fields remembered before everything is forgotten; a peer chooses how long a value is. */
+const MAX_REMEMBERED_BYTES = 4 * 2 ** 20;
+
+/** A longer field is not remembered: nothing that repeats from call to call is this long but by intent. */
+const MAX_FIELD_BYTES = 4_096;
+
+/** Distinct names remembered; a backend's whole vocabulary is far smaller, and a scanner's is not worth keeping. */
+const MAX_NAMES = 1_024;
+
+/** A name, what the owner of the cache says of it, and the fields of that name met lately. */
+export interface KnownName {
+  readonly name: string;
+  readonly perCall: boolean;
+  readonly values: Map<string, Field>;
+}
+
+/**
+ * Gives equal fields and equal lists one identity, for all connections of one role. It is a cache: forgetting
+ * costs time, never correctness, so it forgets all at once when it is full.
+ */
+export class HeaderCache {
+  /** Entry i is static index i + 1 (RFC 7541 Appendix A). */
+  readonly staticFields: readonly Field[];
+  root = new HeaderList();
+  #isPerCall: (name: string) => boolean;
+  #names = new Map<string, KnownName>();
+  #remembered = 0;
+  #rememberedBytes = 0;
+
+  /** `isPerCall` names the fields whose values are expected to differ in each call; content-length always does. */
+  constructor(isPerCall: (name: string) => boolean = () => false) {
+    this.#isPerCall = isPerCall;
+    this.staticFields = STATIC_TABLE.map(([name, value]) =>
+      this.field(this.name(name), value, false)
+    );
+  }
+
+  name(name: string): KnownName {
+    const known = this.#names.get(name);
+    if (known !== undefined) return known;
+    const made = {
+      name,
+      perCall: name === "content-length" || this.#isPerCall(name),
+      values: new Map<string, Field>(),
+    };
+    if (this.#names.size < MAX_NAMES) this.#names.set(name, made);
+    return made;
+  }
+
+  field(known: KnownName, value: string, sensitive: boolean): Field {
+    if (sensitive || known.perCall) {
+      return new Field(known.name, value, { sensitive, perCall: known.perCall });
+    }
+    const met = known.values.get(value);
+    if (met !== undefined) return met;
+    const field = new Field(known.name, value);
+    if (this.#remembers(field)) known.values.set(value, field);
+    return field;
+  }
+
+  /** The list that is `list` and then `field`. */
+  extend(list: HeaderList, field: Field): HeaderList {
+    const found = list.find(field);
+    if (found !== undefined) return found;
+    const made = new HeaderList(list, field);
+    if (!field.sensitive && this.#remembers(field)) list.attach(made);
+    return made;
+  }
+
+  /** The list of these names and values, for what is not read from a peer. */
+  list(pairs: Iterable<readonly [name: string, value: string]>): HeaderList {
+    let list = this.root;
+    for (const [name, value] of pairs) {
+      list = this.extend(list, this.field(this.name(name), value, false));
+    }
+    return list;
+  }
+
+  #remembers(field: Field): boolean {
+    if (field.size > MAX_FIELD_BYTES) return false;
+    if (this.#remembered >= MAX_REMEMBERED || this.#rememberedBytes >= MAX_REMEMBERED_BYTES) {
+      this.#forget();
+    }
+    this.#remembered++;
+    this.#rememberedBytes += field.size;
+    return true;
+  }
+
+  #forget(): void {
+    this.root = new HeaderList();
+    for (const known of this.#names.values()) known.values.clear();
+    this.#names.clear();
+    // An index into the static table and the same as a literal stay one field.
+    for (const field of this.staticFields) {
+      if (!field.perCall) this.name(field.name).values.set(field.value, field);
+    }
+    this.#remembered = 0;
+    this.#rememberedBytes = 0;
+  }
+}

@@ -1,0 +1,135 @@
+import { putLatin1 } from "./bytes.ts";
+import type { Field } from "./field.ts";
+import { huffmanEncode, huffmanLength } from "./huffman.ts";
+import type { HeaderList } from "./header_list.ts";
+import { DEFAULT_TABLE_BYTES } from "./hpack_decoder.ts";
+import { OutputBuffer } from "./output_buffer.ts";
+
+const STATIC_COUNT = 61;
+
+/** A field larger than this share of the table would push out more than it saves. */
+const MAX_TABLE_SHARE = 4;
+
+/** Times a field must be met before it gets a place: what comes once (a request id) would push out what repeats. */
+const USES_BEFORE_INDEXING = 2;
+
+/** Encodes header blocks against one peer's dynamic table (RFC 7541). */
+export class HpackEncoder {
+  #table: Field[] = []; // newest last
+  /** Insertion number of each field in the table; the newest is {@linkcode #inserted}. */
+  #numbers = new Map<Field, number>();
+  #inserted = 0;
+  #tableBytes = 0;
+  #maxTableBytes = DEFAULT_TABLE_BYTES;
+  /** Smallest size since the last block, when a size update is owed (RFC 7541 §4.2), else -1. */
+  #owedMinimum = -1;
+
+  /** The peer's SETTINGS_HEADER_TABLE_SIZE; the next block begins by saying what we made of it. */
+  setMaxTableBytes(bytes: number): void {
+    const size = Math.min(bytes, DEFAULT_TABLE_BYTES);
+    if (size === this.#maxTableBytes) return;
+    this.#owedMinimum = this.#owedMinimum < 0 ? size : Math.min(this.#owedMinimum, size);
+    this.#maxTableBytes = size;
+    this.#evict(0);
+  }
+
+  /** Whether the next block, whoever encodes it, must begin with a size update. */
+  get owesSizeUpdate(): boolean {
+    return this.#owedMinimum >= 0;
+  }
+
+  /** Appends the size updates that are owed: the smallest size, then the present one (RFC 7541 §4.2). */
+  writeSizeUpdate(out: OutputBuffer): void {
+    if (this.#owedMinimum < 0) return;
+    if (this.#owedMinimum < this.#maxTableBytes) writeInteger(out, 0x20, 5, this.#owedMinimum);
+    writeInteger(out, 0x20, 5, this.#maxTableBytes);
+    this.#owedMinimum = -1;
+  }
+
+  /** Appends one field. */
+  write(out: OutputBuffer, field: Field): void {
+    if (field.staticIndex > 0) return writeInteger(out, 0x80, 7, field.staticIndex);
+    const number = this.#numbers.get(field);
+    if (number !== undefined) {
+      return writeInteger(out, 0x80, 7, STATIC_COUNT + 1 + this.#inserted - number);
+    }
+    if (!this.#deservesPlace(field)) return writeLiteral(out, field);
+    writeInteger(out, 0x40, 6, field.staticName);
+    if (field.staticName === 0) writeCodedString(out, field.name);
+    writeCodedString(out, field.value);
+    this.#insert(field);
+  }
+
+  #deservesPlace(field: Field): boolean {
+    return !field.perCall && !field.sensitive && ++field.uses >= USES_BEFORE_INDEXING &&
+      field.size * MAX_TABLE_SHARE <= this.#maxTableBytes;
+  }
+
+  #insert(field: Field): void {
+    this.#evict(field.size);
+    this.#table.push(field);
+    this.#tableBytes += field.size;
+    this.#numbers.set(field, ++this.#inserted);
+  }
+
+  #evict(room: number): void {
+    let gone = 0;
+    while (gone < this.#table.length && this.#tableBytes + room > this.#maxTableBytes) {
+      const field = this.#table[gone++]!;
+      this.#tableBytes -= field.size;
+      this.#numbers.delete(field);
+    }
+    if (gone > 0) this.#table.splice(0, gone);
+  }
+}
+
+/**
+ * The list as a block of static entries and literals, which means the same on every connection whatever was
+ * sent before. Made once for a list.
+ */
+export function statelessBlock(list: HeaderList): Uint8Array {
+  return list.block ??= encodeStateless(list.fields);
+}
+
+/** The same for fields that are in no list. */
+export function encodeStateless(fields: Iterable<Field>): Uint8Array {
+  const out = new OutputBuffer();
+  for (const field of fields) {
+    if (field.staticIndex > 0) writeInteger(out, 0x80, 7, field.staticIndex);
+    else writeLiteral(out, field);
+  }
+  return out.bytes.slice(0, out.length);
+}
+
+/** Without indexing, or never indexed when it came so (RFC 7541 §6.2.2, §6.2.3). */
+export function writeLiteral(out: OutputBuffer, field: Field): void {
+  writeInteger(out, field.sensitive ? 0x10 : 0x00, 4, field.staticName);
+  if (field.staticName === 0) writePlainString(out, field.name);
+  writePlainString(out, field.value);
+}
+
+/** Appends an integer with a prefix of `bits` under the pattern `first` (RFC 7541 §5.1). */
+export function writeInteger(out: OutputBuffer, first: number, bits: number, value: number): void {
+  const limit = (1 << bits) - 1;
+  if (value < limit) return out.byte(first | value);
+  out.byte(first | limit);
+  let rest = value - limit;
+  for (; rest >= 128; rest = Math.floor(rest / 128)) out.byte((rest % 128) | 0x80);
+  out.byte(rest);
+}
+
+/** Literals are left uncoded: who reads them is spared the work, and they are short. */
+export function writePlainString(out: OutputBuffer, text: string): void {
+  writeInteger(out, 0, 7, text.length);
+  const at = out.extend(text.length);
+  putLatin1(text, out.bytes, at);
+}
+
+/** What goes into a table is coded when that is shorter: it is read once and used often. */
+export function writeCodedString(out: OutputBuffer, text: string): void {
+  const length = huffmanLength(text);
+  if (length >= text.length) return writePlainString(out, text);
+  writeInteger(out, 0x80, 7, length);
+  const at = out.extend(length);
+  huffmanEncode(text, out.bytes, at);
+}
