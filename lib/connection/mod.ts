@@ -1,0 +1,36 @@
+/**
+ * One HTTP/2 peer, either role, without its socket (RFC 9113).
+ *
+ * Owns streams and their states, both directions of flow control, settings, graceful ends, and the rules that
+ * headers must keep. Bytes go in by {@linkcode Connection.receive}, what they mean goes to a
+ * {@linkcode ConnectionSink}, and what must be written is taken by the transport once a turn.
+ *
+ * Invariants:
+ * - a frame's bookkeeping is complete before the sink hears of it, so the sink may answer at once;
+ * - every DATA byte received is credited: to the connection on receipt, to its stream when the sink consumed it;
+ * - the peer's faults are values with a scope and never throw; misuse by our own side does;
+ * - output beyond the high-water mark is headers and control frames only, and the transport stops reading long
+ *   before those pile up.
+ *
+ * Refuses: push, priorities, upgrade from HTTP/1.1, and to know anything about gRPC.
+ *
+ * @module
+ */
+export {
+  Connection,
+  type ConnectionOptions,
+  type ConnectionSink,
+  type ReceivedHeaders,
+} from "./connection.ts";
+export type { Fault, FaultScope } from "./fault.ts";
+export { FrameReader } from "./frame_reader.ts";
+export { OUTPUT_HIGH_WATER_BYTES } from "./send_side.ts";
+export { Stream } from "./stream.ts";
+export {
+  type InputName,
+  INPUTS,
+  nextState,
+  type StateName,
+  STATES,
+  TRANSITIONS,
+} from "./stream_state.ts";

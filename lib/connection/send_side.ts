@@ -1,0 +1,248 @@
+import {
+  copyBytes,
+  DEFAULT_MAX_FRAME_BYTES,
+  DEFAULT_WINDOW_BYTES,
+  encodeStateless,
+  type Field,
+  FLAG,
+  FRAME,
+  FRAME_HEADER_BYTES,
+  type FrameLog,
+  type HeaderList,
+  HpackEncoder,
+  MAX_WINDOW_BYTES,
+  OutputBuffer,
+  putFrameHeader,
+  putUint32,
+  readUint24,
+} from "../wire/mod.ts";
+import type { Stream } from "./stream.ts";
+
+/**
+ * DATA is held back while this much waits for the socket: the peer's windows may be huge and its reading slow,
+ * and what is not copied yet costs nothing, since the log has it.
+ */
+export const OUTPUT_HIGH_WATER_BYTES = 262_144;
+
+/** The sending half of a connection: output, windows, and the order in which blocked streams go on. */
+export class SendSide<Owner> {
+  readonly encoder = new HpackEncoder();
+  #active = new OutputBuffer();
+  #spare = new OutputBuffer();
+  #block = new OutputBuffer();
+  #window = DEFAULT_WINDOW_BYTES;
+  /** Streams that wait for connection window or output room, first come first served. */
+  #queue: Stream<Owner>[] = [];
+
+  /** Where frames are appended now; not to be kept over a call to {@linkcode swap}. */
+  get out(): OutputBuffer {
+    return this.#active;
+  }
+
+  /** No DATA can go out now, whatever the stream. */
+  get isBlocked(): boolean {
+    return this.#window <= 0 || this.#active.length >= OUTPUT_HIGH_WATER_BYTES;
+  }
+
+  /** Hands over what must be written, and goes on in the other buffer; the one handed over must be cleared first. */
+  swap(): OutputBuffer {
+    const full = this.#active;
+    this.#active = this.#spare;
+    this.#spare = full;
+    return full;
+  }
+
+  /** Returns false when the peer overflowed the window (RFC 9113 §6.9.1). */
+  addWindow(bytes: number): boolean {
+    this.#window += bytes;
+    return this.#window <= MAX_WINDOW_BYTES;
+  }
+
+  /** Streams that may go on now, each once; what is blocked again queues up anew, behind the others. */
+  takeQueued(): Stream<Owner>[] {
+    if (this.#queue.length === 0) return this.#queue;
+    const ready = this.#queue;
+    this.#queue = [];
+    for (const stream of ready) stream.queued = false;
+    return ready;
+  }
+
+  /** HEADERS against the peer's dynamic table, for a head that is sent to this peer only. */
+  writeHeaders(
+    streamId: number,
+    list: HeaderList,
+    options: { extra: readonly Field[]; endStream: boolean },
+  ): void {
+    const block = this.#block;
+    block.clear();
+    this.encoder.writeSizeUpdate(block);
+    const { encoder } = this;
+    for (const field of list.fields) encoder.write(block, field);
+    for (const field of options.extra) encoder.write(block, field);
+    this.#writeBlock(streamId, block.bytes, { length: block.length, endStream: options.endStream });
+  }
+
+  /** HEADERS with a stateless block. */
+  writeStateless(streamId: number, fields: Iterable<Field>, endStream: boolean): void {
+    const block = this.#withSizeUpdate(encodeStateless(fields));
+    this.#writeBlock(streamId, block, { length: block.length, endStream });
+  }
+
+  #withSizeUpdate(block: Uint8Array): Uint8Array {
+    if (!this.encoder.owesSizeUpdate) return block;
+    this.#block.clear();
+    this.encoder.writeSizeUpdate(this.#block);
+    this.#block.append(block, 0, block.length);
+    return this.#block.bytes.slice(0, this.#block.length);
+  }
+
+  /** A block in one HEADERS frame and as many CONTINUATION as it needs, nothing in between (RFC 9113 §6.10). */
+  #writeBlock(
+    streamId: number,
+    block: Uint8Array,
+    { length, endStream }: { length: number; endStream: boolean },
+  ): void {
+    const out = this.#active;
+    let type: number = FRAME.headers;
+    let from = 0;
+    do {
+      const to = Math.min(length, from + DEFAULT_MAX_FRAME_BYTES);
+      const flags = (to === length ? FLAG.endHeaders : 0) |
+        (endStream && type === FRAME.headers ? FLAG.endStream : 0);
+      const at = out.extend(FRAME_HEADER_BYTES + to - from);
+      putFrameHeader(out.bytes, at, to - from, type, flags, streamId);
+      copyBytes(block, from, to, out.bytes, at + FRAME_HEADER_BYTES);
+      type = FRAME.continuation;
+      from = to;
+    } while (from < length);
+  }
+
+  /**
+   * Copies frames of the stream's log from its position on, as far as both windows and the output allow.
+   * Returns true once the frame that ends the stream is out. A stream that is held back by anything but its own
+   * window is queued; one held back by that goes on when its WINDOW_UPDATE comes.
+   */
+  relay(stream: Stream<Owner>): boolean {
+    const log = stream.log!;
+    if (stream.position === 0 && log.ended && this.#relayWhole(stream, log)) return true;
+    while (stream.position < log.end) {
+      const at = stream.position - log.shift;
+      if (stream.partialBytes === 0) {
+        const type = log.bytes[at + 3]!;
+        if (type === FRAME.data) {
+          const length = readUint24(log.bytes, at);
+          if (length > 0) {
+            stream.partialBytes = length;
+            stream.partialFlags = log.bytes[at + 4]!;
+            stream.position += FRAME_HEADER_BYTES;
+            continue;
+          }
+        }
+        if (this.#copyFrame(stream, log, at)) return true;
+      } else {
+        const allowed = this.#allowance(stream);
+        if (allowed <= 0) return false;
+        if (this.#copyPart(stream, log, allowed)) return true;
+      }
+    }
+    return false;
+  }
+
+  /** The whole log at once, where nothing holds it back: a stored or a short reply. */
+  #relayWhole(stream: Stream<Owner>, log: FrameLog): boolean {
+    const { dataBytes } = log;
+    const out = this.#active;
+    if (
+      log.shift > 0 || dataBytes > this.#window || dataBytes > stream.sendWindow ||
+      out.length > OUTPUT_HIGH_WATER_BYTES || this.encoder.owesSizeUpdate
+    ) return false;
+    const { end } = log;
+    const first = out.extend(end);
+    copyBytes(log.bytes, 0, end, out.bytes, first);
+    for (let at = first; at < first + end;) {
+      putUint32(out.bytes, at + 5, stream.id);
+      at += FRAME_HEADER_BYTES + readUint24(out.bytes, at);
+    }
+    this.#window -= dataBytes;
+    stream.sendWindow -= dataBytes;
+    stream.position = end;
+    return true;
+  }
+
+  /** A frame that flow control does not count; true when it ends the stream. */
+  #copyFrame(stream: Stream<Owner>, log: FrameLog, at: number): boolean {
+    const length = readUint24(log.bytes, at);
+    const next = at + FRAME_HEADER_BYTES + length;
+    const flags = log.bytes[at + 4]!;
+    const isHeaders = log.bytes[at + 3] === FRAME.headers;
+    const endsStream = (flags & FLAG.endStream) !== 0;
+    if (isHeaders && this.encoder.owesSizeUpdate) {
+      const block = this.#withSizeUpdate(wholeBlock(log, at));
+      this.#writeBlock(stream.id, block, { length: block.length, endStream: endsStream });
+      stream.position = log.shift + afterBlock(log, at);
+      return endsStream;
+    }
+    // A block cut into several frames is contiguous in the log, and nothing may come between its frames.
+    const to = isHeaders && (flags & FLAG.endHeaders) === 0 ? afterBlock(log, at) : next;
+    const first = this.#active.extend(to - at);
+    copyBytes(log.bytes, at, to, this.#active.bytes, first);
+    for (let frame = first; frame < first + to - at;) {
+      putUint32(this.#active.bytes, frame + 5, stream.id);
+      frame += FRAME_HEADER_BYTES + readUint24(this.#active.bytes, frame);
+    }
+    stream.position += to - at;
+    return endsStream;
+  }
+
+  /** How much of a DATA frame may go out; 0 after queueing the stream, or when its own window must open first. */
+  #allowance(stream: Stream<Owner>): number {
+    if (stream.sendWindow <= 0) return 0;
+    if (this.isBlocked) {
+      this.enqueue(stream);
+      return 0;
+    }
+    return Math.min(stream.partialBytes, stream.sendWindow, this.#window);
+  }
+
+  /** Makes the stream one of {@linkcode takeQueued}. */
+  enqueue(stream: Stream<Owner>): void {
+    if (stream.queued) return;
+    stream.queued = true;
+    this.#queue.push(stream);
+  }
+
+  /** Up to `allowed` bytes of the DATA frame that the stream stands in; true when that ends the stream. */
+  #copyPart(stream: Stream<Owner>, log: FrameLog, allowed: number): boolean {
+    const last = allowed === stream.partialBytes;
+    const flags = last ? stream.partialFlags & FLAG.endStream : 0;
+    const from = stream.position - log.shift;
+    const first = this.#active.extend(FRAME_HEADER_BYTES + allowed);
+    putFrameHeader(this.#active.bytes, first, allowed, FRAME.data, flags, stream.id);
+    copyBytes(log.bytes, from, from + allowed, this.#active.bytes, first + FRAME_HEADER_BYTES);
+    this.#window -= allowed;
+    stream.sendWindow -= allowed;
+    stream.position += allowed;
+    stream.partialBytes -= allowed;
+    return flags !== 0;
+  }
+}
+
+/** Where the frames of the block that begins at `at` end, in the log's storage. */
+function afterBlock(log: FrameLog, at: number): number {
+  for (;;) {
+    const flags = log.bytes[at + 4]!;
+    at += FRAME_HEADER_BYTES + readUint24(log.bytes, at);
+    if ((flags & FLAG.endHeaders) !== 0) return at;
+  }
+}
+
+/** The block that begins at `at`, joined when it is cut into several frames. */
+function wholeBlock(log: FrameLog, at: number): Uint8Array {
+  const joined = new OutputBuffer();
+  for (const end = afterBlock(log, at); at < end;) {
+    const next = at + FRAME_HEADER_BYTES + readUint24(log.bytes, at);
+    joined.append(log.bytes, at + FRAME_HEADER_BYTES, next);
+    at = next;
+  }
+  return joined.bytes.slice(0, joined.length);
+}
