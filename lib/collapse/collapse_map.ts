@@ -1,0 +1,164 @@
+import { Flight, NOT_WAITING, type Reply, type Waiter } from "./flight.ts";
+import { KeyHead, type Service } from "./key_head.ts";
+import { StoredResults } from "./stored_results.ts";
+
+/** Heads without any flight that are remembered; beyond it the longest known ones are let go as new ones come. */
+const MAX_IDLE_HEADS = 10_000;
+
+/** Heads looked at for each new one beyond the limit: two, so that their number shrinks. */
+const HEADS_EXAMINED = 2;
+
+export interface CollapseLimits {
+  /** Results kept (COLLAPSER_MAX_CACHE_ENTRIES). */
+  readonly maxEntries: number;
+  /** Bytes kept, keys included (COLLAPSER_MAX_CACHE_BYTES). */
+  readonly maxBytes: number;
+  /** A flight older than this takes no more joiners (COLLAPSER_JOIN_MAX_AGE). */
+  readonly joinMaxAgeMs: number;
+  /** Waiters on one flight (COLLAPSER_MAX_FOLLOWERS). */
+  readonly maxFollowers: number;
+}
+
+/**
+ * Which calls are under way and which answers are kept. Time is an argument everywhere.
+ *
+ * A flight is found by its key while it is the newest one for it. Whoever removes it removes exactly it: a newer
+ * flight of the same key stays (the lesson of singleflight's Forget).
+ */
+export class CollapseMap<R extends Reply> {
+  /** Callers that wait on flights now. */
+  waiting = 0;
+  /** Flights whose backend call has not ended. */
+  flying = 0;
+  readonly stored: StoredResults<R>;
+  #limits: CollapseLimits;
+  #heads = new Map<string, KeyHead<R>>();
+
+  constructor(limits: CollapseLimits) {
+    this.#limits = limits;
+    this.stored = new StoredResults(limits, (flight) => this.#forget(flight));
+  }
+
+  /** The one head for this text. */
+  head(text: string, service: Service): KeyHead<R> {
+    const known = this.#heads.get(text);
+    if (known !== undefined && known.service === service) return known;
+    if (known !== undefined) known.retired = true;
+    const made = new KeyHead<R>(text, service);
+    this.#heads.set(text, made);
+    if (this.#heads.size > MAX_IDLE_HEADS) this.#retireIdle();
+    return made;
+  }
+
+  /**
+   * The stored result or the flight that answers a caller who comes now, or undefined when the caller has to lead.
+   */
+  lookUp(head: KeyHead<R>, bodyKey: string, nowMs: number): Flight<R> | undefined {
+    const flight = head.flights.get(bodyKey);
+    if (flight === undefined || flight.generation !== head.service.generation) return undefined;
+    if (flight.expiresAtMs > 0) {
+      if (nowMs >= flight.expiresAtMs) return undefined;
+      this.stored.touch(flight);
+      return flight;
+    }
+    return flight.sealed || nowMs - flight.startedMs > this.#limits.joinMaxAgeMs
+      ? undefined
+      : flight;
+  }
+
+  /** Whether the flight has as many waiters as it may. */
+  isFull(flight: Flight<R>): boolean {
+    return flight.waiters.length > this.#limits.maxFollowers; // its leader is one of the waiters
+  }
+
+  /** Starts a flight that answers for its key from now on. */
+  lead(head: KeyHead<R>, bodyKey: string, start: { reply: R; nowMs: number }): Flight<R> {
+    const before = head.flights.get(bodyKey);
+    if (before?.stored) this.stored.remove(before);
+    const flight = new Flight(head, bodyKey, start);
+    head.flights.set(bodyKey, flight);
+    this.flying++;
+    return flight;
+  }
+
+  join(flight: Flight<R>, waiter: Waiter<R>): void {
+    waiter.flight = flight;
+    waiter.place = flight.waiters.push(waiter) - 1;
+    this.waiting++;
+  }
+
+  /**
+   * Takes the waiter out of its flight. When it was the last one and the answer is not in yet, the flight is
+   * forgotten first, so that nobody joins a dying one, and true is returned: its backend call should be cancelled.
+   */
+  leave(waiter: Waiter<R>): boolean {
+    const { flight, place } = waiter;
+    if (flight === undefined || place === NOT_WAITING) return false;
+    const last = flight.waiters.pop()!;
+    if (last !== waiter) {
+      flight.waiters[place] = last;
+      last.place = place;
+    }
+    waiter.place = NOT_WAITING;
+    waiter.flight = undefined;
+    this.waiting--;
+    if (flight.waiters.length > 0 || flight.landed) return false;
+    this.land(flight);
+    return true;
+  }
+
+  /** The flight's call has ended; it takes no more joiners unless it is kept. */
+  land(flight: Flight<R>): void {
+    if (flight.landed) return;
+    flight.landed = true;
+    this.flying--;
+    this.#forget(flight);
+  }
+
+  /**
+   * The same, and its result answers repeats until `ttlMs` from now: unless a newer flight has taken its place, a
+   * write has been answered since it began, or it is too large.
+   */
+  keep(flight: Flight<R>, nowMs: number, ttlMs: number): void {
+    if (flight.landed) return;
+    const isNewest = flight.head.flights.get(flight.bodyKey) === flight;
+    if (
+      ttlMs > 0 && isNewest && !flight.sealed &&
+      flight.generation === flight.head.service.generation
+    ) {
+      flight.landed = true;
+      this.flying--;
+      this.stored.add(flight, nowMs + ttlMs);
+    } else {
+      this.land(flight);
+    }
+  }
+
+  /** Lets go of what has expired. */
+  sweep(nowMs: number): void {
+    this.stored.sweep(nowMs);
+  }
+
+  /** Forgets every head and every stored result: those who remember heads must ask for them again. */
+  forgetAll(): void {
+    this.stored.clear();
+    for (const head of this.#heads.values()) head.retired = true;
+    this.#heads.clear();
+  }
+
+  #forget(flight: Flight<R>): void {
+    const { flights } = flight.head;
+    if (flights.get(flight.bodyKey) === flight) flights.delete(flight.bodyKey);
+  }
+
+  /** Heads in use go to the end of the order, idle ones out of it. */
+  #retireIdle(): void {
+    let examined = 0;
+    for (const [text, head] of this.#heads) {
+      if (examined++ >= HEADS_EXAMINED) return;
+      this.#heads.delete(text);
+      if (head.flights.size > 0) this.#heads.set(text, head);
+      else head.retired = true;
+    }
+  }
+}

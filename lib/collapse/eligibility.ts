@@ -1,0 +1,79 @@
+/** Words that a method which only reads begins with, as whole CamelCase words. */
+const READING_VERBS = words(
+  "Get List Search Read Lookup Find Query Describe Count Has Is Exists",
+);
+
+/** Words that hint at more than reading, or at an answer meant for one caller. */
+const OTHER_WORDS = words(
+  "And Or Then Next New Create Insert Add Append Update Upsert Set Put Write Modify Mutate Patch Delete Remove Reset " +
+    "Increment Pop Take Claim Lease Lock Acquire Reserve Consume Ack Send Start Begin Register Generate Nonce Random Token " +
+    "Ticket Session Secret Code Otp Challenge Upload",
+);
+
+/** Their answers are about this moment, or the call is a conversation: never shared, whatever the configuration. */
+const NEVER_SERVICES = [/^grpc\.health\./, /^grpc\.reflection\./];
+
+/** Whether calls of a method may share an answer, and why, in words for the log and for people. */
+export interface Verdict {
+  readonly eligible: boolean;
+  readonly why: string;
+}
+
+/** Judges a method by its service and name. */
+export type Eligibility = (service: string, method: string) => Verdict;
+
+/**
+ * Compiles COLLAPSER_METHODS: `auto`, `*`, `/pkg.Service/Method`, `/pkg.Service/*`, each of the latter with `!` in
+ * front to exclude, which wins over anything that includes.
+ */
+export function compileEligibility(items: readonly string[]): Eligibility {
+  const excluded = items.filter((item) => item.startsWith("!")).map((item) => item.slice(1));
+  const included = items.filter((item) => item.startsWith("/"));
+  const all = items.includes("*");
+  const auto = items.includes("auto");
+  return (service, method) => {
+    if (NEVER_SERVICES.some((never) => never.test(service))) {
+      return no("its service is about this moment");
+    }
+    const exclusion = excluded.find((item) => matches(item, service, method));
+    if (exclusion !== undefined) return no(`excluded by !${exclusion}`);
+    const inclusion = included.find((item) => matches(item, service, method));
+    if (inclusion !== undefined) return yes(`listed as ${inclusion}`);
+    if (all) return yes("every method is, by *");
+    return auto ? judgeByName(method) : no("not listed");
+  };
+}
+
+/**
+ * Judges by the name alone: it must begin with a reading verb as a whole CamelCase word and hold none of the
+ * words that hint at more. A run of capitals is one word, and case does not matter.
+ */
+export function judgeByName(method: string): Verdict {
+  const [first = "", second = ""] = splitWords(method);
+  const verb = first === "batch" && second === "get" ? "batchget" : first;
+  if (verb !== "batchget" && !READING_VERBS.has(verb)) {
+    return no("its name does not begin with a reading verb");
+  }
+  const other = splitWords(method).find((word) => OTHER_WORDS.has(word));
+  return other === undefined ? yes(`its name begins with ${verb}`) : no(`its name holds ${other}`);
+}
+
+function matches(item: string, service: string, method: string): boolean {
+  return item === `/${service}/${method}` || item === `/${service}/*`;
+}
+
+function splitWords(name: string): string[] {
+  return (name.match(/[A-Z]+(?![a-z])|[A-Z]?[a-z]+/g) ?? []).map((word) => word.toLowerCase());
+}
+
+function words(text: string): ReadonlySet<string> {
+  return new Set(text.toLowerCase().split(" "));
+}
+
+function yes(why: string): Verdict {
+  return { eligible: true, why };
+}
+
+function no(why: string): Verdict {
+  return { eligible: false, why };
+}

@@ -1,0 +1,56 @@
+import type { KeyHead } from "./key_head.ts";
+
+/** What a flight knows of the reply it gathers. */
+export interface Reply {
+  /** Bytes of storage it holds, for the bound of what is kept. */
+  readonly heldBytes: number;
+}
+
+/** Not waiting in any flight. */
+export const NOT_WAITING = -1;
+
+/** Someone who waits for a flight; a call extends it, so that joining allocates nothing. */
+export class Waiter<R extends Reply> {
+  flight: Flight<R> | undefined = undefined;
+  /** Its place among the flight's waiters, or {@linkcode NOT_WAITING}. */
+  place = NOT_WAITING;
+}
+
+/**
+ * One backend call for one key and whoever waits for its answer; afterwards, when it is kept, the stored result.
+ * It belongs to its key, not to who came first. {@linkcode CollapseMap} alone changes it.
+ */
+export class Flight<R extends Reply> {
+  readonly head: KeyHead<R>;
+  readonly bodyKey: string;
+  readonly reply: R;
+  readonly startedMs: number;
+  /** The service's generation when it began: a later one means that a write has been answered since. */
+  readonly generation: number;
+  /** In no particular order. */
+  readonly waiters: Waiter<R>[] = [];
+  /** It takes no more joiners, since its beginning is no longer held for them or its answer is for nobody else. */
+  sealed = false;
+  /** Its backend call has ended. */
+  landed = false;
+  /** Until when it answers repeats; 0 while it is not stored. */
+  expiresAtMs = 0;
+  /** Bytes it counts for while it is stored. */
+  storedBytes = 0;
+  /** Neighbours in the order of use, while it is stored. */
+  newer: Flight<R> | undefined = undefined;
+  older: Flight<R> | undefined = undefined;
+
+  constructor(head: KeyHead<R>, bodyKey: string, { reply, nowMs }: { reply: R; nowMs: number }) {
+    this.head = head;
+    this.bodyKey = bodyKey;
+    this.reply = reply;
+    this.startedMs = nowMs;
+    this.generation = head.service.generation;
+  }
+
+  /** It answers repeats from what is stored. */
+  get stored(): boolean {
+    return this.expiresAtMs > 0;
+  }
+}

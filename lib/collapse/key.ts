@@ -1,0 +1,87 @@
+import { acceptEncodingKey, isIgnoredInKey } from "../grpc/mod.ts";
+
+/** A longer message is keyed by its digest: V8 hashes strings above 16,383 characters by their length alone. */
+const MAX_INLINE_BYTES = 2_048;
+
+/** Never the first character of an inline key, which is a byte, so a digest cannot be imitated by a message. */
+const DIGEST_MARK = "\u0100";
+
+/** Fields that stand in the key by position, apart from the other metadata. */
+const POSITIONAL = [":path", ":authority", "content-type", "grpc-encoding"];
+
+/** Read here, or said by another part of the key, or the same in every gRPC call. */
+const NOT_METADATA = new Set([
+  ...POSITIONAL,
+  "grpc-accept-encoding",
+  ":method",
+  ":scheme",
+  "content-length",
+]);
+
+/** Which request metadata tells callers apart. */
+export interface KeyPolicy {
+  /** Only these names, when set (COLLAPSER_KEY_HEADERS). */
+  readonly keyHeaders: readonly string[] | undefined;
+  /** Left out as well as the names that are by default (COLLAPSER_IGNORE_HEADERS). */
+  readonly ignoreHeaders: readonly string[];
+}
+
+/** Returns a predicate: whether metadata of this name is part of the key. */
+export function compileKeyPolicy(
+  { keyHeaders, ignoreHeaders }: KeyPolicy,
+): (name: string) => boolean {
+  const ignored = new Set(ignoreHeaders);
+  const only = keyHeaders === undefined ? undefined : new Set(keyHeaders);
+  return (name) =>
+    !ignored.has(name) && (only === undefined ? !isIgnoredInKey(name) : only.has(name));
+}
+
+/** Whether the field is metadata, and so subject to the policy, rather than always or never in the key. */
+export function isKeyMetadata(name: string): boolean {
+  return !NOT_METADATA.has(name);
+}
+
+/**
+ * The part of the key that a request's head makes, exactly: every part is prefixed with its length, an absent one
+ * is not the same as an empty one. Metadata is sorted by name, the values of one name stay in their order.
+ */
+export function headKey(
+  fields: readonly { readonly name: string; readonly value: string }[],
+  options: { inKey: (name: string) => boolean; identity: string },
+): string {
+  const metadata: { name: string; value: string }[] = [];
+  const positional: (string | undefined)[] = POSITIONAL.map(() => undefined);
+  const accepted: string[] = [];
+  for (const { name, value } of fields) {
+    const position = POSITIONAL.indexOf(name);
+    if (position >= 0) positional[position] = value;
+    else if (name === "grpc-accept-encoding") accepted.push(value);
+    else if (isKeyMetadata(name) && options.inKey(name)) metadata.push({ name, value });
+  }
+  metadata.sort((a, b) => a.name < b.name ? -1 : a.name > b.name ? 1 : 0);
+  const parts = [
+    ...positional,
+    accepted.length === 0 ? undefined : acceptEncodingKey(accepted.join(",")),
+    options.identity,
+    ...metadata.flatMap(({ name, value }) => [name, value]),
+  ];
+  return parts.map((part) => part === undefined ? "-" : `${part.length}:${part}`).join("");
+}
+
+/**
+ * The part of the key that the request message makes: its bytes with flag and length, one character each, or their
+ * SHA-256 when they are many. `latin1` and `digest` are passed in since this room touches neither text codecs nor
+ * cryptography.
+ */
+export function bodyKey(bytes: Uint8Array, from: number, to: number, codec: KeyCodec): string {
+  if (to - from <= MAX_INLINE_BYTES) return codec.latin1(bytes, from, to);
+  return DIGEST_MARK + codec.digest(bytes.subarray(from, to));
+}
+
+/** How bytes become the text of a key. */
+export interface KeyCodec {
+  /** One character for each byte. */
+  latin1(bytes: Uint8Array, from: number, to: number): string;
+  /** A cryptographic digest as text. */
+  digest(bytes: Uint8Array): string;
+}

@@ -1,0 +1,30 @@
+/**
+ * Which calls share an answer: eligibility, keys, flights and stored results.
+ *
+ * A key is a head (method, authority, encodings, identity, metadata) and a message. The head is interned as a
+ * {@linkcode KeyHead}, under which {@linkcode CollapseMap} finds the {@linkcode Flight} for a message: a backend call
+ * under way, or its stored result. A caller who finds neither leads a flight; the others join it or are answered.
+ *
+ * Invariants:
+ * - a flight belongs to its key: callers join and leave, and only the last one's leaving ends it;
+ * - a flight is removed by identity: a newer one for the same key stays;
+ * - keys are exact: bytes or a cryptographic digest, every part prefixed with its length;
+ * - a result older than the last answered write of its service serves nobody new;
+ * - entries and bytes kept, waiters on a flight and idle heads are bounded.
+ *
+ * Synchronous and pure: time is an argument, replies and waiters are somebody else's.
+ *
+ * @module
+ */
+export { type CollapseLimits, CollapseMap } from "./collapse_map.ts";
+export { compileEligibility, type Eligibility, judgeByName, type Verdict } from "./eligibility.ts";
+export { Flight, NOT_WAITING, type Reply, Waiter } from "./flight.ts";
+export {
+  bodyKey,
+  compileKeyPolicy,
+  headKey,
+  isKeyMetadata,
+  type KeyCodec,
+  type KeyPolicy,
+} from "./key.ts";
+export { KeyHead, type Service } from "./key_head.ts";

@@ -1,0 +1,83 @@
+import type { Flight, Reply } from "./flight.ts";
+
+/** What a stored result costs besides its bytes and its key: the flight, its log, and their places in maps. */
+const ENTRY_OVERHEAD_BYTES = 512;
+
+/** Results kept for repeats, bounded in number and bytes; the least recently used leave first. */
+export class StoredResults<R extends Reply> {
+  entries = 0;
+  bytes = 0;
+  #maxEntries: number;
+  #maxBytes: number;
+  #onGone: (flight: Flight<R>) => void;
+  #newest: Flight<R> | undefined = undefined;
+  #oldest: Flight<R> | undefined = undefined;
+
+  /** `onGone` hears of every result that leaves. */
+  constructor(
+    limits: { maxEntries: number; maxBytes: number },
+    onGone: (flight: Flight<R>) => void,
+  ) {
+    this.#maxEntries = limits.maxEntries;
+    this.#maxBytes = limits.maxBytes;
+    this.#onGone = onGone;
+  }
+
+  /** Keeps the flight's reply until `expiresAtMs`; what does not fit at all leaves at once. */
+  add(flight: Flight<R>, expiresAtMs: number): void {
+    flight.expiresAtMs = expiresAtMs;
+    flight.storedBytes = flight.reply.heldBytes + flight.bodyKey.length + ENTRY_OVERHEAD_BYTES;
+    this.entries++;
+    this.bytes += flight.storedBytes;
+    this.#link(flight);
+    while (this.entries > this.#maxEntries || this.bytes > this.#maxBytes) {
+      this.remove(this.#oldest!);
+    }
+  }
+
+  /** It was used just now. */
+  touch(flight: Flight<R>): void {
+    if (flight === this.#newest) return;
+    this.#unlink(flight);
+    this.#link(flight);
+  }
+
+  remove(flight: Flight<R>): void {
+    this.#unlink(flight);
+    this.entries--;
+    this.bytes -= flight.storedBytes;
+    flight.expiresAtMs = 0;
+    flight.sealed = true;
+    this.#onGone(flight);
+  }
+
+  /** Removes what has expired by `nowMs`. */
+  sweep(nowMs: number): void {
+    for (let flight = this.#oldest; flight !== undefined;) {
+      const { newer } = flight;
+      if (nowMs >= flight.expiresAtMs) this.remove(flight);
+      flight = newer;
+    }
+  }
+
+  clear(): void {
+    while (this.#oldest !== undefined) this.remove(this.#oldest);
+  }
+
+  #link(flight: Flight<R>): void {
+    flight.older = this.#newest;
+    if (this.#newest !== undefined) this.#newest.newer = flight;
+    this.#newest = flight;
+    this.#oldest ??= flight;
+  }
+
+  #unlink(flight: Flight<R>): void {
+    const { older, newer } = flight;
+    if (older !== undefined) older.newer = newer;
+    if (newer !== undefined) newer.older = older;
+    if (this.#oldest === flight) this.#oldest = newer;
+    if (this.#newest === flight) this.#newest = older;
+    flight.older = undefined;
+    flight.newer = undefined;
+  }
+}
