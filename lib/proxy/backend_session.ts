@@ -1,0 +1,255 @@
+import {
+  Connection,
+  type ConnectionSink,
+  type Fault,
+  type ReceivedHeaders,
+  type Stream,
+} from "../connection/mod.ts";
+import { Pump, type PumpOwner, type Socket } from "../transport/mod.ts";
+import { encodeStateless, ERROR_CODE, statelessBlock } from "../wire/mod.ts";
+import type { BackendContext } from "./backend.ts";
+import type { Exchange } from "./exchange.ts";
+import type { Failure } from "./failure.ts";
+import { replyHead } from "./reply_head.ts";
+
+/** A request of at most this many bytes is held until its reply begins, so that it can be sent once more. */
+const REPEATABLE_BYTES = 65_536;
+
+/** What a session tells the backend it belongs to. */
+export interface SessionOwner {
+  /** SETTINGS came, or a stream ended: calls that wait may be sent. */
+  sessionHasRoom(session: BackendSession): void;
+  /** It takes no new calls; those at most `lastStreamId` go on. */
+  sessionLeaves(session: BackendSession): void;
+  /** It is over; its calls are the receiver's to send again or to fail. */
+  sessionClosed(session: BackendSession, why: string): void;
+  /** A call never reached the backend's application: it may be sent again. */
+  repeat(exchange: Exchange, failure: Failure): void;
+  /** A call has begun to stream: it may last for ever. */
+  exchangeStreams(exchange: Exchange): void;
+  /** A call has ended. */
+  exchangeEnded(exchange: Exchange): void;
+}
+
+/** One connection to a backend, with the calls that are under way on it. */
+export class BackendSession implements ConnectionSink<Exchange>, PumpOwner {
+  readonly connection: Connection<Exchange>;
+  readonly remote: string;
+  #owner: SessionOwner;
+  #context: BackendContext;
+  #pump: Pump<Exchange>;
+  #gone = false;
+  #why = "the backend closed it";
+  /** Calls with news for their owners, told once everything that was read together is in. */
+  #touched: Exchange[] = [];
+
+  constructor(
+    socket: Socket,
+    options: { owner: SessionOwner; context: BackendContext; remote: string },
+  ) {
+    this.#owner = options.owner;
+    this.#context = options.context;
+    this.remote = options.remote;
+    this.connection = new Connection({
+      role: "client",
+      sink: this,
+      headerCache: options.context.replyHeaders,
+    });
+    const { turn, timers } = options.context;
+    this.#pump = new Pump(socket, this.connection, {
+      owner: this,
+      turn,
+      now: () => timers.clock.now(),
+    });
+  }
+
+  /** Resolves when the connection is gone. */
+  run(): Promise<void> {
+    return this.#pump.run();
+  }
+
+  get canOpen(): boolean {
+    return !this.#gone && this.connection.ready && this.connection.canOpen;
+  }
+
+  /** Sends the call's head and what there is of its body. */
+  open(exchange: Exchange): void {
+    const nowMs = this.#context.timers.clock.now();
+    exchange.attempts++;
+    exchange.startedMs = nowMs;
+    exchange.session = this;
+    const stream = this.connection.openStream(exchange.route.list, {
+      extra: exchange.fieldsToSend(nowMs),
+      endStream: exchange.headEndsStream,
+    });
+    exchange.stream = stream;
+    stream.owner = exchange;
+    this.sendBody(exchange);
+  }
+
+  /** Sends what there is of the body and has not been sent. */
+  sendBody(exchange: Exchange): void {
+    const { stream, body } = exchange;
+    if (stream === undefined || stream.closed) return;
+    if (body.end > stream.position) this.connection.relay(stream, body);
+    if (body.end > REPEATABLE_BYTES || exchange.log.end > 0) body.dropBefore(stream.position);
+    exchange.owner.bodyMoved();
+    this.#pump.flushSoon();
+  }
+
+  credit(stream: Stream<Exchange>, bytes: number): void {
+    this.connection.consumed(stream, bytes);
+    if (this.connection.outputBytes > 0) this.#pump.flushSoon();
+  }
+
+  /** Nobody waits for the call any more. */
+  cancel(exchange: Exchange): void {
+    const { stream } = exchange;
+    if (stream === undefined || stream.closed) return;
+    this.connection.reset(stream, ERROR_CODE.cancel);
+    this.#pump.flushSoon();
+  }
+
+  /** Ends it in order once its output is written. */
+  close(): void {
+    this.connection.finishDrain();
+    this.#pump.close();
+  }
+
+  /** Ends it at once, for a reason of ours. */
+  abandon(why: string): void {
+    this.#why = why;
+    this.#pump.abort();
+  }
+
+  // ---- what the connection tells
+
+  headers(stream: Stream<Exchange>, headers: ReceivedHeaders, endStream: boolean): void {
+    const exchange = stream.owner;
+    if (exchange === undefined || exchange.ended) return;
+    if (headers.tooLarge) return this.#fail(exchange, { kind: "headersTooLarge", whose: "reply" });
+    const head = replyHead(headers.list);
+    if (head.interim) return;
+    const isFirst = exchange.log.end === 0;
+    if (isFirst && !endStream && !head.isGrpc || endStream && head.grpcStatus === undefined) {
+      return this.#fail(
+        exchange,
+        isFirst && !head.isGrpc
+          ? { kind: "notGrpc", httpStatus: head.httpStatus }
+          : { kind: "noStatus" },
+      );
+    }
+    exchange.log.appendHeaders(blockOf(headers), endStream);
+    this.#touch(exchange);
+    if (endStream) this.#end(exchange, head.grpcStatus!);
+  }
+
+  data(
+    stream: Stream<Exchange>,
+    bytes: Uint8Array,
+    from: number,
+    to: number,
+    endStream: boolean,
+  ): void {
+    const exchange = stream.owner;
+    if (exchange === undefined || exchange.ended) return;
+    exchange.receivedBytes += to - from;
+    exchange.replyScanner.scan(bytes, from, to);
+    if (exchange.replyScanner.started > 1) this.#owner.exchangeStreams(exchange);
+    if (to > from) exchange.log.appendData(bytes, from, to);
+    if (endStream) this.#fail(exchange, { kind: "noStatus" });
+    else this.#touch(exchange);
+  }
+
+  reset(stream: Stream<Exchange>, code: number, fault?: Fault): void {
+    const exchange = stream.owner;
+    if (exchange === undefined || exchange.ended) return;
+    const failure: Failure = fault === undefined
+      ? { kind: "backendReset", code }
+      : { kind: "malformedReply", why: fault.why };
+    // REFUSED_STREAM says that nothing was done (RFC 9113 §8.7).
+    if (fault === undefined && code === ERROR_CODE.refusedStream) {
+      this.#owner.repeat(exchange, failure);
+    } else this.#fail(exchange, failure);
+  }
+
+  writable(stream: Stream<Exchange>): void {
+    if (stream.owner !== undefined) this.sendBody(stream.owner);
+  }
+
+  settings(): void {
+    this.#owner.sessionHasRoom(this);
+  }
+
+  goAway(lastStreamId: number): void {
+    this.#owner.sessionLeaves(this);
+    for (const stream of [...this.connection.streams()]) {
+      const exchange = stream.owner;
+      if (stream.id <= lastStreamId || exchange === undefined) continue;
+      stream.owner = undefined;
+      this.connection.reset(stream, ERROR_CODE.cancel);
+      this.#owner.repeat(exchange, { kind: "connectionLost", why: "the backend is going away" });
+    }
+    this.#closeWhenIdle();
+  }
+
+  pong(): void {}
+
+  failed(fault: Fault): void {
+    this.#context.counters.countConnectionError("backend", fault.code);
+    this.#context.observer.connectionFailed("backend", fault, this.remote);
+  }
+
+  // ---- what the pump tells
+
+  received(): void {
+    if (this.#touched.length === 0) return;
+    const touched = this.#touched;
+    this.#touched = [];
+    for (const exchange of touched) {
+      exchange.touched = false;
+      if (exchange.ended) exchange.owner.replyEnded(this.connection.nowMs);
+      else exchange.owner.replyGrew();
+    }
+    this.#owner.sessionHasRoom(this);
+    this.#closeWhenIdle();
+  }
+
+  closed(trouble: Error | undefined): void {
+    this.#gone = true;
+    this.received();
+    this.#owner.sessionClosed(this, this.connection.failed?.why ?? trouble?.message ?? this.#why);
+  }
+
+  #touch(exchange: Exchange): void {
+    if (exchange.touched) return;
+    exchange.touched = true;
+    this.#touched.push(exchange);
+  }
+
+  #end(exchange: Exchange, status: number): void {
+    exchange.end(status);
+    this.#touch(exchange);
+    this.#owner.exchangeEnded(exchange);
+  }
+
+  #fail(exchange: Exchange, failure: Failure): void {
+    exchange.fail(failure);
+    this.cancel(exchange);
+    this.#touch(exchange);
+    this.#owner.exchangeEnded(exchange);
+  }
+
+  #closeWhenIdle(): void {
+    if (this.connection.peerLastStreamId !== undefined && this.connection.openStreams === 0) {
+      this.close();
+    }
+  }
+}
+
+/** The stateless block of what was received: interned, unless it holds fields that differ from call to call. */
+function blockOf({ list, perCall }: ReceivedHeaders): Uint8Array {
+  return perCall.length === 0
+    ? statelessBlock(list)
+    : encodeStateless([...list.fields, ...perCall]);
+}

@@ -1,0 +1,154 @@
+import { STATUS } from "../grpc/mod.ts";
+
+/** How a call was answered; each call has exactly one. */
+export const OUTCOMES = ["hit", "joined", "led", "passed", "stale", "rejected"] as const;
+export type Outcome = typeof OUTCOMES[number];
+
+/** Why a call passed through on its own. */
+export const PASS_REASONS = [
+  "method",
+  "streaming",
+  "size",
+  "followers",
+  "mode",
+  "no_store",
+] as const;
+export type PassReason = typeof PASS_REASONS[number];
+
+/** Why a backend took no more. */
+export const REFUSAL_REASONS = ["pending_full", "unreachable"] as const;
+export type RefusalReason = typeof REFUSAL_REASONS[number];
+
+/** Methods, services and the like that get a label of their own; the rest share {@linkcode OTHER_LABEL}. */
+export const MAX_LABELS = 200;
+export const OTHER_LABEL = "other";
+
+/** Upper bounds in seconds: 0.1 ms, doubling (the original's buckets). */
+export const LATENCY_BUCKETS: readonly number[] = Array.from(
+  { length: 18 },
+  (_, i) => 0.0001 * 2 ** i,
+);
+
+/** Statuses that gRPC defines; any other number is counted at {@linkcode OTHER_STATUS}. */
+const STATUS_COUNT = STATUS.unauthenticated + 1;
+export const OTHER_STATUS = STATUS_COUNT;
+
+/** A histogram as plain numbers: `counts[i]` fell into bucket i (not into those below it), the last one into none. */
+export class LatencyHistogram {
+  readonly counts = new Float64Array(LATENCY_BUCKETS.length + 1);
+  sumSeconds = 0;
+  count = 0;
+
+  observe(milliseconds: number): void {
+    const tenths = milliseconds * 10; // in units of the first bound
+    const bucket = tenths <= 1 ? 0 : Math.min(Math.ceil(Math.log2(tenths)), LATENCY_BUCKETS.length);
+    this.counts[bucket]!++;
+    this.sumSeconds += milliseconds / 1_000;
+    this.count++;
+  }
+}
+
+/** Answers by gRPC status. */
+export class StatusCounts {
+  readonly counts = new Float64Array(STATUS_COUNT + 1);
+
+  add(status: number): void {
+    this.counts[status < STATUS_COUNT ? status : OTHER_STATUS]!++;
+  }
+}
+
+/** One method's share, or that of all methods beyond the labels. */
+export class MethodCounters {
+  readonly label: string;
+  readonly outcomes: Record<Outcome, number> = {
+    hit: 0,
+    joined: 0,
+    led: 0,
+    passed: 0,
+    stale: 0,
+    rejected: 0,
+  };
+  readonly responses = new StatusCounts();
+  wouldCollapse = 0;
+
+  constructor(label: string) {
+    this.label = label;
+  }
+}
+
+/** One backend's share. */
+export class BackendCounters {
+  readonly name: string;
+  readonly answers = new StatusCounts();
+  readonly latency = new LatencyHistogram();
+  readonly refused: Record<RefusalReason, number> = { pending_full: 0, unreachable: 0 };
+  /** Calls sent to it, those sent again after a refusal included. */
+  calls = 0;
+  inflight = 0;
+  pending = 0;
+  up = false;
+
+  constructor(name: string) {
+    this.name = name;
+  }
+}
+
+/** Which of our connections: towards callers or towards a backend. */
+export type Side = "caller" | "backend";
+
+/**
+ * Everything the proxy counts, as plain fields that the hot path increments and telemetry reads on scrape.
+ * Label sets are bounded here: a caller cannot make them grow without end.
+ */
+export class ProxyCounters {
+  readonly methods = new Map<string, MethodCounters>();
+  readonly backends: BackendCounters[] = [];
+  readonly passed: Record<PassReason, number> = {
+    method: 0,
+    streaming: 0,
+    size: 0,
+    followers: 0,
+    mode: 0,
+    no_store: 0,
+  };
+  readonly durations: Record<Outcome, LatencyHistogram> = {
+    hit: new LatencyHistogram(),
+    joined: new LatencyHistogram(),
+    led: new LatencyHistogram(),
+    passed: new LatencyHistogram(),
+    stale: new LatencyHistogram(),
+    rejected: new LatencyHistogram(),
+  };
+  /** Writes answered, by service. */
+  readonly invalidated = new Map<string, number>();
+  /** Connections ended for a fault, by error code (RFC 9113 §7). */
+  readonly connectionErrors: Record<Side, Map<number, number>> = {
+    caller: new Map(),
+    backend: new Map(),
+  };
+  /** Callers' connections that are open. */
+  connections = 0;
+
+  /** The counters of a method; those of `other` once there are {@linkcode MAX_LABELS}. */
+  method(path: string): MethodCounters {
+    const known = this.methods.get(path);
+    if (known !== undefined) return known;
+    const label = this.methods.size < MAX_LABELS ? path : OTHER_LABEL;
+    const counters = this.methods.get(label) ?? new MethodCounters(label);
+    this.methods.set(label, counters);
+    return counters;
+  }
+
+  countInvalidation(service: string): void {
+    bump(this.invalidated, service, OTHER_LABEL);
+  }
+
+  countConnectionError(side: Side, code: number): void {
+    bump(this.connectionErrors[side], code, -1);
+  }
+}
+
+function bump<K>(counts: Map<K, number>, key: K, other: K): void {
+  const label = counts.has(key) || counts.size < MAX_LABELS ? key : other;
+  counts.set(label, (counts.get(label) ?? 0) + 1);
+}

@@ -1,0 +1,113 @@
+import type { Stream } from "../connection/mod.ts";
+import { formatTimeout, MessageScanner } from "../grpc/mod.ts";
+import { Field, FrameLog } from "../wire/mod.ts";
+import type { BackendSession } from "./backend_session.ts";
+import { type Failure, statusOfFailure } from "./failure.ts";
+import { appendFailure } from "./reply_fields.ts";
+import type { RequestRoute } from "./request_route.ts";
+
+/** No deadline. */
+export const NO_DEADLINE = 0;
+
+/** No status yet. */
+export const NO_STATUS = -1;
+
+/** Whoever wanted the call made. */
+export interface ExchangeOwner {
+  /** More of the reply is in the log. */
+  replyGrew(): void;
+  /** The log has its end, the backend's or one of ours. */
+  replyEnded(nowMs: number): void;
+  /** Some of the request went out. */
+  bodyMoved(): void;
+}
+
+/** One call to a backend: a request that is being sent, and the log of its reply. */
+export class Exchange {
+  readonly owner: ExchangeOwner;
+  readonly route: RequestRoute;
+  readonly perCall: readonly Field[];
+  /** The request's DATA frames; it grows while the caller sends. */
+  readonly body: FrameLog;
+  /** The request has no DATA at all: its HEADERS end the stream. */
+  readonly headEndsStream: boolean;
+  /** When the caller gives up, by the transport's clock; it is passed on as what is left. */
+  readonly deadlineMs: number;
+  readonly log = new FrameLog();
+  session: BackendSession | undefined = undefined;
+  stream: Stream<Exchange> | undefined = undefined;
+  startedMs = 0;
+  /** Times it was sent. */
+  attempts = 0;
+  ended = false;
+  /** The gRPC status it ended with. */
+  status = NO_STATUS;
+  /** It ended by a failure and not by the backend's own status. */
+  failure: Failure | undefined = undefined;
+  /** It waits in a backend's queue. */
+  pending = false;
+  /** More than one message went either way, so it no longer counts against the bulkhead. */
+  streaming = false;
+  /** It holds a place in the bulkhead. */
+  counted = false;
+  /** Its session will tell the owner what came. */
+  touched = false;
+  /** DATA bytes of the reply, and those of them that the backend was given credit for. */
+  receivedBytes = 0;
+  creditedBytes = 0;
+  readonly replyScanner = new MessageScanner();
+
+  constructor(
+    owner: ExchangeOwner,
+    request: {
+      route: RequestRoute;
+      perCall: readonly Field[];
+      body: FrameLog;
+      headEndsStream?: boolean;
+      deadlineMs: number;
+    },
+  ) {
+    this.owner = owner;
+    this.route = request.route;
+    this.perCall = request.perCall;
+    this.body = request.body;
+    this.headEndsStream = request.headEndsStream ?? false;
+    this.deadlineMs = request.deadlineMs;
+  }
+
+  /** The fields that belong to this call alone, with the time that is left in place of the time that was given. */
+  fieldsToSend(nowMs: number): readonly Field[] {
+    if (this.deadlineMs === NO_DEADLINE) return this.perCall;
+    const left = new Field("grpc-timeout", formatTimeout(this.deadlineMs - nowMs), {
+      perCall: true,
+    });
+    return this.perCall.map((field) => field.name === "grpc-timeout" ? left : field);
+  }
+
+  /** Whether it can be sent once more: nothing of the reply has come, and the request is still whole. */
+  get canRepeat(): boolean {
+    return !this.ended && this.log.end === 0 && this.body.start === 0;
+  }
+
+  /** Ends it with the backend's own status; the log has its end already. */
+  end(status: number): void {
+    this.ended = true;
+    this.status = status;
+  }
+
+  /** Ends it with a failure, which becomes the end of the log. Nothing happens when it has ended. */
+  fail(failure: Failure): void {
+    if (this.ended) return;
+    this.failure = failure;
+    appendFailure(this.log, failure);
+    this.end(statusOfFailure(failure).code);
+  }
+
+  /** The reader that is furthest has `unreadBytes` of the log to go: the backend may send as much as that was. */
+  credit(unreadBytes: number): void {
+    const due = this.receivedBytes - this.creditedBytes - Math.max(0, unreadBytes);
+    if (due <= 0 || this.stream === undefined || this.session === undefined) return;
+    this.creditedBytes += due;
+    this.session.credit(this.stream, due);
+  }
+}

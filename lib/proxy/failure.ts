@@ -1,0 +1,91 @@
+import { STATUS, statusOfHttp, statusOfReset } from "../grpc/mod.ts";
+import { errorCodeName } from "../wire/mod.ts";
+
+/** Everything that can end a call other than the backend's own answer. */
+export type Failure =
+  | { readonly kind: "deadline" }
+  | { readonly kind: "backendTimeout"; readonly timeoutMs: number }
+  | { readonly kind: "callerGone" }
+  | { readonly kind: "unreachable"; readonly why: string }
+  | { readonly kind: "connectionLost"; readonly why: string }
+  | { readonly kind: "backendReset"; readonly code: number }
+  | { readonly kind: "malformedReply"; readonly why: string }
+  | { readonly kind: "notGrpc"; readonly httpStatus: number }
+  | { readonly kind: "noStatus" }
+  | { readonly kind: "headersTooLarge"; readonly whose: "request" | "reply" }
+  | { readonly kind: "pendingFull"; readonly backend: string }
+  | { readonly kind: "tooSlow" }
+  | { readonly kind: "malformedTimeout"; readonly value: string }
+  | { readonly kind: "draining" }
+  | { readonly kind: "faultOfOurs" };
+
+/** What a caller is told. */
+export interface FailureStatus {
+  /** A gRPC status. */
+  readonly code: number;
+  /** Plain text; it is percent-encoded where it goes on the wire. */
+  readonly message: string;
+}
+
+/** The one place where a failure becomes a gRPC status. */
+export function statusOfFailure(failure: Failure): FailureStatus {
+  const { code, text } = judge(failure);
+  return { code, message: `collapser: ${text}` };
+}
+
+function judge(failure: Failure): { code: number; text: string } {
+  switch (failure.kind) {
+    case "deadline":
+      return { code: STATUS.deadlineExceeded, text: "the call's deadline has passed" };
+    case "backendTimeout":
+      return {
+        code: STATUS.deadlineExceeded,
+        text: `the backend gave no answer within ${failure.timeoutMs} ms`,
+      };
+    case "callerGone":
+      return { code: STATUS.cancelled, text: "the caller went away" };
+    case "unreachable":
+      return { code: STATUS.unavailable, text: `the backend cannot be reached: ${failure.why}` };
+    case "connectionLost":
+      return {
+        code: STATUS.unavailable,
+        text: `the connection to the backend was lost: ${failure.why}`,
+      };
+    case "backendReset":
+      return {
+        code: statusOfReset(failure.code),
+        text: `the backend reset the stream with ${errorCodeName(failure.code)}`,
+      };
+    case "malformedReply":
+      return { code: STATUS.internal, text: `the backend's reply is malformed: ${failure.why}` };
+    case "notGrpc":
+      return {
+        code: statusOfHttp(failure.httpStatus),
+        text: `the backend answered HTTP ${failure.httpStatus}, not gRPC`,
+      };
+    case "noStatus":
+      // As gRPC's own clients do when a stream ends without trailers.
+      return { code: STATUS.internal, text: "the backend ended the stream without a grpc-status" };
+    case "headersTooLarge":
+      return {
+        code: STATUS.resourceExhausted,
+        text: `the ${failure.whose}'s metadata is too large`,
+      };
+    case "pendingFull":
+      return {
+        code: STATUS.resourceExhausted,
+        text: `too many calls wait for backend ${failure.backend}`,
+      };
+    case "tooSlow":
+      return {
+        code: STATUS.resourceExhausted,
+        text: "the caller reads too slowly to share this stream",
+      };
+    case "malformedTimeout":
+      return { code: STATUS.internal, text: `cannot read the grpc-timeout "${failure.value}"` };
+    case "draining":
+      return { code: STATUS.unavailable, text: "shutting down" };
+    case "faultOfOurs":
+      return { code: STATUS.internal, text: "a fault of the sidecar's own" };
+  }
+}

@@ -1,0 +1,78 @@
+import type { Eligibility, Service, Verdict } from "../collapse/mod.ts";
+import { splitMethod } from "../grpc/mod.ts";
+import type { MethodCounters, ProxyCounters } from "./counters.ts";
+import type { ProxyObserver } from "./observer.ts";
+
+/** Methods remembered before all are forgotten: far more than any backend has, so this is a scanner at work. */
+const MAX_METHODS = 10_000;
+
+/** What callers of a method were seen to do: it decides how long a call is waited for before it passes. */
+export type Behaviour = "unknown" | "unary" | "streaming";
+
+/** A method as the proxy knows it. */
+export interface Method {
+  readonly path: string;
+  readonly service: Service;
+  readonly verdict: Verdict;
+  readonly counters: MethodCounters;
+  behaviour: Behaviour;
+}
+
+/** Methods and services by name, judged once. */
+export class MethodTable {
+  /** Raised when everything was forgotten: what refers to a method of an earlier epoch must ask again. */
+  epoch = 0;
+  #methods = new Map<string, Method>();
+  #services = new Map<string, Service>();
+  #eligibility: Eligibility;
+  #counters: ProxyCounters;
+  #observer: ProxyObserver;
+  #onForget: () => void;
+
+  constructor(options: {
+    eligibility: Eligibility;
+    counters: ProxyCounters;
+    observer: ProxyObserver;
+    /** Flights and results refer to services by identity, so they have to go as well. */
+    onForget: () => void;
+  }) {
+    this.#eligibility = options.eligibility;
+    this.#counters = options.counters;
+    this.#observer = options.observer;
+    this.#onForget = options.onForget;
+  }
+
+  method(path: string): Method {
+    const known = this.#methods.get(path);
+    if (known !== undefined) return known;
+    if (this.#methods.size >= MAX_METHODS) this.#forget();
+    // What is no path of gRPC's goes to the backend all the same: saying 12 is its privilege.
+    const { service, method } = splitMethod(path) ?? { service: "", method: path };
+    const verdict = this.#eligibility(service, method);
+    const made: Method = {
+      path,
+      service: this.#service(service),
+      verdict,
+      counters: this.#counters.method(path),
+      behaviour: "unknown",
+    };
+    this.#methods.set(path, made);
+    this.#observer.methodJudged(path, verdict);
+    return made;
+  }
+
+  #service(name: string): Service {
+    const known = this.#services.get(name);
+    if (known !== undefined) return known;
+    const made = { name, generation: 0 };
+    this.#services.set(name, made);
+    return made;
+  }
+
+  #forget(): void {
+    this.#methods.clear();
+    this.#services.clear();
+    this.epoch++;
+    this.#onForget();
+  }
+}

@@ -1,0 +1,247 @@
+import {
+  CollapseMap,
+  compileEligibility,
+  compileKeyPolicy,
+  isKeyMetadata,
+  type KeyCodec,
+} from "../collapse/mod.ts";
+import {
+  type Address,
+  Alarm,
+  type Dial,
+  type Socket,
+  type Timers,
+  Turn,
+} from "../transport/mod.ts";
+import { HeaderCache } from "../wire/mod.ts";
+import { AddressBackend, type BackendContext } from "./backend.ts";
+import type { CallLimits } from "./call_context.ts";
+import { type CallerContext, CallerSession } from "./caller_session.ts";
+import { BackendCounters, ProxyCounters } from "./counters.ts";
+import { MethodTable } from "./method_table.ts";
+import type { ProxyObserver } from "./observer.ts";
+import { Router } from "./request_route.ts";
+import type { SharedCall } from "./shared_call.ts";
+
+/** Fields that the sidecar reads itself, so they are never part of a list or a key. */
+const CONTROL_FIELDS = new Set(["grpc-timeout", "cache-control", "x-collapser-debug"]);
+
+/** Not in the key, but the same in all calls of a caller, so they may stand in its interned list. */
+const STEADY_FIELDS = new Set(["te", "user-agent"]);
+
+/** How long a drain waits for callers to say that they have seen GOAWAY; who is silent does not hold up the end. */
+const DRAIN_ANSWER_MS = 500;
+
+export interface ProxyOptions {
+  readonly backend: { readonly name: string; readonly address: Address };
+  readonly backendTimeoutMs: number;
+  readonly backendConnectTimeoutMs: number;
+  readonly backendMaxConcurrent: number;
+  readonly backendMaxPending: number;
+  readonly cacheDurationMs: number;
+  readonly cacheErrors: boolean;
+  readonly maxCacheEntries: number;
+  readonly maxCacheBytes: number;
+  readonly cleanupIntervalMs: number;
+  readonly methods: readonly string[];
+  readonly invalidate: "service" | "off";
+  readonly keyHeaders: readonly string[] | undefined;
+  readonly ignoreHeaders: readonly string[];
+  readonly mode: "collapse" | "off";
+  readonly joinMaxAgeMs: number;
+  readonly maxFollowers: number;
+  readonly maxMessageBytes: number;
+}
+
+/** What the proxy is given by whoever runs it. */
+export interface ProxyEnvironment {
+  readonly timers: Timers;
+  readonly dial: Dial;
+  readonly observer: ProxyObserver;
+  readonly codec: KeyCodec;
+  readonly random: () => number;
+}
+
+/** The data plane: callers' connections on one side, a backend on the other, and what they share in between. */
+export class Proxy {
+  readonly counters = new ProxyCounters();
+  readonly map: CollapseMap<SharedCall>;
+  #backend: AddressBackend;
+  #context: CallerContext;
+  #sessions = new Set<CallerSession>();
+  #draining = false;
+  #timers: Timers;
+  #sweep: Alarm;
+  #whenEmpty: (() => void) | undefined = undefined;
+
+  constructor(options: ProxyOptions, environment: ProxyEnvironment) {
+    const { timers, observer, codec } = environment;
+    const { counters } = this;
+    const turn = new Turn();
+    this.#timers = timers;
+    this.map = new CollapseMap<SharedCall>({
+      maxEntries: options.maxCacheEntries,
+      maxBytes: options.maxCacheBytes,
+      joinMaxAgeMs: options.joinMaxAgeMs,
+      maxFollowers: options.maxFollowers,
+    });
+    const inKey = compileKeyPolicy(options);
+    const collapses = options.mode === "collapse";
+    const methods = new MethodTable({
+      eligibility: compileEligibility(options.methods),
+      counters,
+      observer,
+      onForget: () => this.map.forgetAll(),
+    });
+    this.#backend = makeBackend(options, { environment, counters, turn });
+    this.#context = {
+      map: this.map,
+      backend: this.#backend,
+      timers,
+      counters,
+      observer,
+      codec,
+      turn,
+      collapses,
+      limits: limitsOf(options),
+      isServing: () => this.readiness.ready,
+      router: new Router({ methods, map: this.map, inKey, collapses }),
+      requestHeaders: new HeaderCache((name) =>
+        CONTROL_FIELDS.has(name) || isKeyMetadata(name) && !inKey(name) && !STEADY_FIELDS.has(name)
+      ),
+      sessionClosed: (session) => this.#forget(session),
+    };
+    const { cleanupIntervalMs } = options;
+    this.#sweep = new Alarm({
+      wake: (nowMs) => {
+        this.map.sweep(nowMs);
+        timers.set(this.#sweep, nowMs + cleanupIntervalMs);
+      },
+    });
+    timers.set(this.#sweep, timers.clock.now() + cleanupIntervalMs);
+  }
+
+  /** Begins to connect to the backend. */
+  open(): void {
+    this.#backend.open();
+  }
+
+  /** Takes a caller's connection, and serves it until it ends. */
+  async serve(socket: Socket, remote: string): Promise<void> {
+    const session = new CallerSession(socket, { context: this.#context, remote });
+    this.#sessions.add(session);
+    this.counters.connections++;
+    if (this.#draining) session.drain();
+    await session.run();
+  }
+
+  /** Whether calls can be answered, and if not, why. */
+  get readiness(): { ready: boolean; reason: string } {
+    if (this.#draining) return { ready: false, reason: "shutting down" };
+    const { trouble } = this.#backend;
+    return {
+      ready: trouble === "",
+      reason: trouble === "" ? "" : `the backend cannot be reached: ${trouble}`,
+    };
+  }
+
+  /** From now on not ready, though everything is still served. */
+  announceEnd(): void {
+    this.#draining = true;
+  }
+
+  /**
+   * Tells every caller to go, and resolves when all calls have ended or `timeoutMs` is over; what is left then has
+   * been ended with 14. Returns how many calls that were.
+   */
+  async drain(timeoutMs: number): Promise<number> {
+    this.#draining = true;
+    const silence = new Alarm({ wake: () => this.#finishDrain() });
+    for (const session of this.#sessions) session.drain();
+    this.#timers.set(silence, this.#timers.clock.now() + Math.min(DRAIN_ANSWER_MS, timeoutMs));
+    const isEmpty = await this.#emptyWithin(timeoutMs);
+    this.#timers.cancel(silence);
+    let left = 0;
+    if (!isEmpty) {
+      for (const session of [...this.#sessions]) {
+        left += session.connection.openStreams;
+        session.end();
+      }
+      await this.#emptyWithin(DRAIN_ANSWER_MS);
+    }
+    this.close();
+    return left;
+  }
+
+  /** Lets go of the backend and of time; callers' connections are not touched. */
+  close(): void {
+    this.#backend.stop();
+    this.#timers.cancel(this.#sweep);
+  }
+
+  /** Callers that never answered the PING are told the last stream now; who has no calls is let go. */
+  #finishDrain(): void {
+    for (const session of [...this.#sessions]) {
+      session.connection.finishDrain();
+      session.flushSoon();
+      session.closeWhenIdle();
+    }
+  }
+
+  #emptyWithin(timeoutMs: number): Promise<boolean> {
+    if (this.#sessions.size === 0) return Promise.resolve(true);
+    return new Promise((resolve) => {
+      const alarm = new Alarm({ wake: () => resolve(false) });
+      this.#timers.set(alarm, this.#timers.clock.now() + timeoutMs);
+      this.#whenEmpty = () => {
+        this.#timers.cancel(alarm);
+        resolve(true);
+      };
+    });
+  }
+
+  #forget(session: CallerSession): void {
+    if (!this.#sessions.delete(session)) return;
+    this.counters.connections--;
+    if (this.#sessions.size === 0) this.#whenEmpty?.();
+  }
+}
+
+function limitsOf(options: ProxyOptions): CallLimits {
+  return {
+    backendTimeoutMs: options.backendTimeoutMs,
+    cacheDurationMs: options.cacheDurationMs,
+    cacheErrors: options.cacheErrors,
+    maxMessageBytes: options.maxMessageBytes,
+    invalidates: options.invalidate === "service",
+  };
+}
+
+function makeBackend(
+  options: ProxyOptions,
+  { environment, counters, turn }: {
+    environment: ProxyEnvironment;
+    counters: ProxyCounters;
+    turn: Turn;
+  },
+): AddressBackend {
+  const context: BackendContext = {
+    ...environment,
+    turn,
+    counters,
+    replyHeaders: new HeaderCache(),
+  };
+  const own = new BackendCounters(options.backend.name);
+  counters.backends.push(own);
+  return new AddressBackend(
+    {
+      name: options.backend.name,
+      address: options.backend.address,
+      connectTimeoutMs: options.backendConnectTimeoutMs,
+      maxConcurrent: options.backendMaxConcurrent,
+      maxPending: options.backendMaxPending,
+    },
+    context,
+    own,
+  );
+}

@@ -1,0 +1,29 @@
+import { isGrpcContentType, parseStatus } from "../grpc/mod.ts";
+import type { HeaderList } from "../wire/mod.ts";
+
+/** What a list of the backend's says, read once for a list. */
+export interface ReplyHead {
+  /** 0 in trailers. */
+  readonly httpStatus: number;
+  /** An interim response (RFC 9110 §15.2): not the reply yet. */
+  readonly interim: boolean;
+  /** HTTP 200 and a gRPC content-type. */
+  readonly isGrpc: boolean;
+  /** undefined where there is none, or none that can be read. */
+  readonly grpcStatus: number | undefined;
+}
+
+export function replyHead(list: HeaderList): ReplyHead {
+  return (list.memo as ReplyHead | undefined) ?? (list.memo = read(list)) as ReplyHead;
+}
+
+function read(list: HeaderList): ReplyHead {
+  const httpStatus = Number(list.get(":status") ?? 0);
+  const status = list.get("grpc-status");
+  return {
+    httpStatus,
+    interim: httpStatus >= 100 && httpStatus < 200,
+    isGrpc: httpStatus === 200 && isGrpcContentType(list.get("content-type") ?? ""),
+    grpcStatus: status === undefined ? undefined : parseStatus(status),
+  };
+}
