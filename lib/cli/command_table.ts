@@ -1,0 +1,13 @@
+import type { Command } from "./command.ts";
+import { BACKEND } from "./commands/backend.ts";
+import { CHECK } from "./commands/check.ts";
+import { DEMO } from "./commands/demo.ts";
+import { HEALTHCHECK } from "./commands/healthcheck.ts";
+import { LOAD } from "./commands/load.ts";
+import { SERVE } from "./commands/serve.ts";
+
+/** Runs when no command was named. */
+export const DEFAULT_COMMAND = SERVE;
+
+/** Every command, in the order of the help text. */
+export const COMMANDS: readonly Command[] = [SERVE, DEMO, BACKEND, LOAD, CHECK, HEALTHCHECK];

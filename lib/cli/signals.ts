@@ -1,0 +1,60 @@
+import { FAILED, GOOD } from "./exit_codes.ts";
+
+/**
+ * A second signal within this time is the first one's echo: under `deno task`, Ctrl-C
+ * reaches this process from the terminal and, a millisecond later, from the task runner.
+ */
+const ECHO_MS = 100;
+
+export type StopSignal = "SIGTERM" | "SIGINT";
+
+/** Who is told that the process was asked to end. */
+export interface Signals {
+  /** `fn` hears the first signal and brings the end about. Returns how to unsubscribe. */
+  onSignal(fn: (signal: StopSignal) => void): () => void;
+}
+
+/** What of the process this needs; a test is its own. */
+export interface SignalSource {
+  addSignalListener(signal: StopSignal, listener: () => void): void;
+  exit(code: number): void;
+  nowMs(): number;
+}
+
+const PROCESS: SignalSource = {
+  addSignalListener: (signal, listener) => Deno.addSignalListener(signal, listener),
+  exit: (code) => Deno.exit(code),
+  nowMs: () => performance.now(),
+};
+
+/**
+ * Takes SIGTERM and SIGINT over. As PID 1, which a container's program is, a process that
+ * has no handler yet does not end on them but crashes, so this comes before all else.
+ *
+ * The first signal goes to whoever subscribed; while nobody has, nothing has begun that
+ * must be finished, and the process ends at once, with 0. A second one ends it at once,
+ * with 1, whatever the subscriber is doing.
+ */
+export function listenForSignals(source: SignalSource = PROCESS): Signals {
+  const subscribers = new Set<(signal: StopSignal) => void>();
+  let firstAtMs: number | undefined;
+
+  function hear(signal: StopSignal): void {
+    if (firstAtMs !== undefined) {
+      if (source.nowMs() - firstAtMs >= ECHO_MS) source.exit(FAILED);
+      return;
+    }
+    firstAtMs = source.nowMs();
+    if (subscribers.size === 0) source.exit(GOOD);
+    for (const subscriber of subscribers) subscriber(signal);
+  }
+
+  source.addSignalListener("SIGTERM", () => hear("SIGTERM"));
+  source.addSignalListener("SIGINT", () => hear("SIGINT"));
+  return {
+    onSignal(fn) {
+      subscribers.add(fn);
+      return () => void subscribers.delete(fn);
+    },
+  };
+}

@@ -1,0 +1,49 @@
+import type { Settings } from "./settings.ts";
+
+/** A result that old is no longer "the moment after": callers see it as wrong. */
+const LONG_CACHE_MS = 60_000;
+
+/** What tells callers apart; a key without it lets one see what was answered to another. */
+const CREDENTIALS = ["authorization", "cookie"];
+
+interface Caution {
+  readonly env: string;
+  readonly applies: (settings: Settings) => boolean;
+  readonly means: string;
+}
+
+const CAUTIONS: readonly Caution[] = [
+  {
+    env: "COLLAPSER_METHODS",
+    applies: ({ methods }) => methods[0] === "*",
+    means: "* collapses writes too: two equal orders at the same time become one",
+  },
+  {
+    env: "COLLAPSER_KEY_HEADERS",
+    applies: ({ keyHeaders }) => keyHeaders !== undefined && !keyHeaders.includes("authorization"),
+    means: "leaves authorization out: callers with different credentials share answers",
+  },
+  {
+    env: "COLLAPSER_IGNORE_HEADERS",
+    applies: ({ ignoreHeaders }) => ignoreHeaders.some((name) => CREDENTIALS.includes(name)),
+    means: "leaves credentials out: callers with different ones share answers",
+  },
+  {
+    env: "COLLAPSER_CACHE_ERRORS",
+    applies: ({ cacheErrors, cacheDurationMs }) => cacheErrors && cacheDurationMs > 0,
+    means: "lets one passing failure answer everyone for the whole cache duration",
+  },
+  {
+    env: "COLLAPSER_CACHE_DURATION",
+    applies: ({ cacheDurationMs }) => cacheDurationMs > LONG_CACHE_MS,
+    means: "is over a minute: callers may see answers that old",
+  },
+];
+
+/** Settings that are allowed and can hurt: what they do, for the one who chose them. */
+export function cautions(settings: Settings): readonly string[] {
+  if (settings.mode === "off") return [];
+  return CAUTIONS.filter(({ applies }) => applies(settings)).map(({ env, means }) =>
+    `${env} ${means}`
+  );
+}

@@ -1,0 +1,111 @@
+import type { Backend } from "../settings.ts";
+import type { Kind, Parsed } from "./kind.ts";
+
+const EXPECTED = "expected host:port, [v6]:port, dns:///host:port or unix:/path";
+
+/** The URI form of a name that may have several addresses (gRPC "Name Resolution"). */
+const DNS = "dns:///";
+
+/** In brackets, with at least two colons; a zone may follow (RFC 4007 §11). */
+const IPV6 = /^\[((?=.*:.*:)[0-9a-fA-F:.]+(?:%[\w.-]+)?)\]$/;
+
+/** What may stand before `=`: it becomes the value of a metric's label. */
+const NAME = /^([A-Za-z0-9][\w.-]*)=(.*)$/;
+
+type Address = Omit<Backend, "name">;
+
+/** A place to connect to. */
+export interface HostPort {
+  /** Host name or IP address, without brackets. */
+  readonly host: string;
+  readonly port: number;
+}
+
+export const HOST_PORT: Kind<HostPort> = {
+  placeholder: "HOST:PORT",
+  parse: parseHostPort,
+  show: ({ host, port }) => `${bracketed(host)}:${port}`,
+};
+
+/** An address to listen on, brackets off: "[::]" is "::", as `Deno.listen` takes it. */
+export const LISTEN_HOST: Kind<string> = {
+  placeholder: "HOST",
+  parse(text) {
+    const host = plainHost(text) ?? plainHost(`[${text}]`);
+    return host === undefined
+      ? { why: "expected an address without a port, such as [::] or 0.0.0.0" }
+      : { value: host };
+  },
+  show: bracketed,
+};
+
+/** The addresses of BACKEND_ADDRESS: at least one, names and addresses all different. */
+export const BACKENDS: Kind<readonly Backend[]> = {
+  placeholder: "ADDRESSES",
+  parse(text): Parsed<readonly Backend[]> {
+    const backends: Backend[] = [];
+    for (const entry of text.split(",").map((part) => part.trim()).filter(Boolean)) {
+      const parsed = parseBackend(entry);
+      if ("why" in parsed) {
+        return entry === text ? parsed : { why: `"${entry}" in it: ${parsed.why}` };
+      }
+      const { name } = parsed.value;
+      if (backends.some((other) => other.name === name)) {
+        return { why: `"${name}" stands in it twice` };
+      }
+      backends.push(parsed.value);
+    }
+    return backends.length === 0 ? { why: EXPECTED } : { value: backends };
+  },
+  show: (backends) => backends.map(showBackend).join(","),
+};
+
+function parseBackend(entry: string): Parsed<Backend> {
+  const [, given, rest = ""] = NAME.exec(entry) ?? [undefined, undefined, entry];
+  const parsed = rest.startsWith("unix:") ? parseUnix(rest) : parseTcp(rest);
+  if ("why" in parsed) return parsed;
+  return { value: { name: given ?? showAddress(parsed.value), ...parsed.value } };
+}
+
+function parseUnix(text: string): Parsed<Address> {
+  const path = text.slice("unix:".length).replace(/^\/\/(?=\/)/, ""); // gRPC's unix:///path too
+  if (path === "" || path.startsWith("//")) return { why: "expected a path, as in unix:/path" };
+  return { value: { kind: "unix", host: "", port: 0, path, resolve: false } };
+}
+
+function parseTcp(text: string): Parsed<Address> {
+  const resolve = text.startsWith(DNS);
+  const parsed = parseHostPort(resolve ? text.slice(DNS.length) : text);
+  if ("why" in parsed) return { why: EXPECTED };
+  return { value: { kind: "tcp", ...parsed.value, path: "", resolve } };
+}
+
+function parseHostPort(text: string): Parsed<HostPort> {
+  const colon = text.lastIndexOf(":");
+  const port = /^\d+$/.test(text.slice(colon + 1)) ? Number(text.slice(colon + 1)) : 0;
+  // ":50051" is this machine, as in the Go original.
+  const host = colon === 0 ? "localhost" : plainHost(text.slice(0, Math.max(colon, 0)));
+  return host === undefined || port < 1 || port > 65_535
+    ? { why: "expected host:port" }
+    : { value: { host, port } };
+}
+
+/** The host without brackets; undefined when it is no host, or IPv6 that lacks them. */
+function plainHost(text: string): string | undefined {
+  const v6 = IPV6.exec(text)?.[1];
+  return v6 ?? (/^[\w.-]+$/.test(text) ? text : undefined);
+}
+
+function showBackend(backend: Backend): string {
+  const address = showAddress(backend);
+  return backend.name === address ? address : `${backend.name}=${address}`;
+}
+
+function showAddress(address: Address): string {
+  if (address.kind === "unix") return `unix:${address.path}`;
+  return `${address.resolve ? DNS : ""}${HOST_PORT.show(address)}`;
+}
+
+function bracketed(host: string): string {
+  return host.includes(":") ? `[${host}]` : host;
+}

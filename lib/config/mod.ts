@@ -1,0 +1,50 @@
+/**
+ * The configuration: from texts that people wrote to settings that the other rooms
+ * can trust.
+ *
+ * It owns one table, `OPTIONS`. A row is a variable: its name, kind, default and
+ * meaning. Parsing, flags, `--help`, the README's table and `collapser check` all come
+ * from the rows, so none of them can disagree with another.
+ *
+ * Invariants:
+ * - Settings are complete and checked, or there are none: `readSettings` gives either
+ *   `settings` or every problem at once. Nothing is opened before that.
+ * - A bad value is refused, never replaced by a default; a value that asks for what this
+ *   version cannot do (`unbuilt.ts`) is refused too.
+ * - No message and no description holds a secret.
+ * - Only `environment.ts` touches the environment; everything else is handed a `get`.
+ *
+ * It refuses to know what the settings do. It checks the shape of COLLAPSER_METHODS, and
+ * the collapse room says what it selects; it keeps paths of files and opens none.
+ *
+ * @module
+ */
+
+export { cautions } from "./cautions.ts";
+export { describeMethods, describeSettings, type SettingLine } from "./describe.ts";
+export { type Environment, readEnvironment } from "./environment.ts";
+export { type Flags, type FlagSpec, readFlags } from "./flags.ts";
+export { HOST_PORT, type HostPort, LISTEN_HOST } from "./kinds/address.ts";
+export { BOOLEAN } from "./kinds/choice.ts";
+export { DURATION, POSITIVE_DURATION } from "./kinds/duration.ts";
+export { type Kind, optional, type Parsed } from "./kinds/kind.ts";
+export { METADATA } from "./kinds/header_names.ts";
+export { METHOD } from "./kinds/methods.ts";
+export { count, PORT } from "./kinds/number.ts";
+export { HTTP_URL, SERVICE } from "./kinds/text.ts";
+export { optionsMarkdown } from "./markdown.ts";
+export { nearest } from "./nearest.ts";
+export { flagOf, type Group, GROUPS, type Option, optionFor, OPTIONS } from "./options.ts";
+export { type Origin, type Reading, readSettings } from "./read_settings.ts";
+export type {
+  Backend,
+  BackendKind,
+  Invalidate,
+  LogFormat,
+  LogLevel,
+  Mode,
+  Routing,
+  Settings,
+} from "./settings.ts";
+export { notYet } from "./unbuilt.ts";
+export { VERSION } from "./version.ts";

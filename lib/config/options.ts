@@ -1,0 +1,290 @@
+import { BACKENDS, LISTEN_HOST } from "./kinds/address.ts";
+import { BOOLEAN, oneOf } from "./kinds/choice.ts";
+import { DURATION, POSITIVE_DURATION } from "./kinds/duration.ts";
+import { HEADER_NAMES } from "./kinds/header_names.ts";
+import { type Kind, optional } from "./kinds/kind.ts";
+import { METHODS } from "./kinds/methods.ts";
+import { count, ENTRIES, PORT, RATIO } from "./kinds/number.ts";
+import { ROUTING } from "./kinds/routing.ts";
+import { SIZE } from "./kinds/size.ts";
+import { CACHE_URL, HOST_NAME, PATH, TOKEN } from "./kinds/text.ts";
+import type { Settings } from "./settings.ts";
+
+/** As many as are opened by themselves when a backend's stream limit is reached. */
+const MAX_CONNECTIONS = 8;
+
+const LOG_LEVEL = oneOf(["debug", "info", "warn", "error"], new Map([["warning", "warn"]]));
+
+/** Parts of the help text, in its order. */
+export const GROUPS = ["listen", "backend", "collapsing", "key", "lifetime", "logging"] as const;
+export type Group = typeof GROUPS[number];
+
+/** One variable: the only place where its name, default, meaning and kind are written. */
+export interface Option {
+  readonly env: string;
+  readonly key: keyof Settings;
+  readonly group: Group;
+  readonly kind: Kind<unknown>;
+  /** Read when nothing was given; "" for what is then unset. */
+  readonly fallback: string;
+  /** There is no default: nothing starts without it. */
+  readonly required?: true;
+  /** When nothing was given, the value of this other variable. */
+  readonly sameAs?: string;
+  /** The Go original has it too, under this name. */
+  readonly original?: true;
+  /** One line; names of values in backticks. */
+  readonly help: string;
+}
+
+/** Every variable, in the order of the documentation. */
+export const OPTIONS: readonly Option[] = [
+  option("GRPC_PORT", "grpcPort", PORT, {
+    group: "listen",
+    fallback: "50052",
+    original: true,
+    help: "where callers connect (h2c, or TLS when a certificate is set); 0 takes a free port",
+  }),
+  option("GRPC_HOST", "grpcHost", LISTEN_HOST, {
+    group: "listen",
+    fallback: "[::]",
+    help: "address to listen on, both IP versions (`0.0.0.0` where IPv6 is off)",
+  }),
+  option("METRICS_PORT", "metricsPort", PORT, {
+    group: "listen",
+    fallback: "2112",
+    original: true,
+    help: "admin listener: /metrics, /health, /ready, / (live page), /api/…; 0 takes a free port",
+  }),
+  option("METRICS_HOST", "metricsHost", LISTEN_HOST, {
+    group: "listen",
+    fallback: "[::]",
+    help: "address of the admin listener",
+  }),
+  option("ADMIN_TOKEN", "adminToken", optional(TOKEN), {
+    group: "listen",
+    help: "bearer token without which no state-changing admin call exists",
+  }),
+  option("BACKEND_ADDRESS", "backends", BACKENDS, {
+    group: "backend",
+    required: true,
+    original: true,
+    help: "`host:port`, `dns:///host:port`, or `unix:/path`; several, comma separated, " +
+      "optionally `name=host:port`, are shards or replicas",
+  }),
+  option("BACKEND_TIMEOUT", "backendTimeoutMs", POSITIVE_DURATION, {
+    group: "backend",
+    fallback: "10s",
+    original: true,
+    help: "bounds a flight's backend call when its leader sent no deadline; " +
+      "passed calls have only their own",
+  }),
+  option("BACKEND_CONNECT_TIMEOUT", "backendConnectTimeoutMs", POSITIVE_DURATION, {
+    group: "backend",
+    fallback: "5s",
+    help: "longest a connection may take to answer with its SETTINGS",
+  }),
+  option("BACKEND_USE_TLS", "backendUseTls", BOOLEAN, {
+    group: "backend",
+    fallback: "false",
+    original: true,
+    help: "TLS to the backend",
+  }),
+  option("BACKEND_TLS_CA", "backendTlsCaPath", optional(PATH), {
+    group: "backend",
+    help: "PEM file of a private CA that the backend's certificate is from",
+  }),
+  option("BACKEND_TLS_CERT", "backendTlsCertPath", optional(PATH), {
+    group: "backend",
+    help: "PEM file of the certificate shown to the backend (mTLS)",
+  }),
+  option("BACKEND_TLS_KEY", "backendTlsKeyPath", optional(PATH), {
+    group: "backend",
+    help: "PEM file of that certificate's key",
+  }),
+  option("BACKEND_TLS_SERVER_NAME", "backendTlsServerName", optional(HOST_NAME), {
+    group: "backend",
+    help: "name to expect in the backend's certificate, when it is not the address",
+  }),
+  option("GRPC_TLS_CERT", "grpcTlsCertPath", optional(PATH), {
+    group: "listen",
+    help: "PEM file of the certificate shown to callers: TLS instead of h2c",
+  }),
+  option("GRPC_TLS_KEY", "grpcTlsKeyPath", optional(PATH), {
+    group: "listen",
+    help: "PEM file of that certificate's key",
+  }),
+  option("GRPC_TLS_CLIENT_CA", "grpcTlsClientCaPath", optional(PATH), {
+    group: "listen",
+    help: "PEM file of the CA that callers' certificates must be from (mTLS)",
+  }),
+  option("BACKEND_KIND", "backendKind", oneOf(["replicas", "shards"]), {
+    group: "backend",
+    fallback: "replicas",
+    help: "what several addresses are: `replicas` (any can answer) or `shards` " +
+      "(only one has the data; needs `header:` routing)",
+  }),
+  option("BACKEND_ROUTING", "backendRouting", ROUTING, {
+    group: "backend",
+    fallback: "key",
+    help: "how a call picks among several backends: `key` (rendezvous hash of the collapse key; " +
+      "calls without one go to the least loaded), `header:NAME` (the named metadata is then " +
+      "always in the key), `round-robin`, `least-loaded`",
+  }),
+  option("BACKEND_MAX_CONCURRENT", "backendMaxConcurrent", count({ min: 1 }), {
+    group: "backend",
+    fallback: "1024",
+    help: "calls in flight to one backend; the wall of its bulkhead. A call that has begun to " +
+      "stream (a second message either way) no longer counts",
+  }),
+  option("BACKEND_MAX_PENDING", "backendMaxPending", count({ min: 0 }), {
+    group: "backend",
+    fallback: "10000",
+    help: "calls waiting for one backend; beyond it RESOURCE_EXHAUSTED at once",
+  }),
+  option("BACKEND_CONNECTIONS", "backendConnections", count({ min: 1, max: MAX_CONNECTIONS }), {
+    group: "backend",
+    fallback: "1",
+    help: "connections to one backend (more are opened when its stream limit is reached, " +
+      `up to ${MAX_CONNECTIONS})`,
+  }),
+  option("COLLAPSER_CACHE_DURATION", "cacheDurationMs", DURATION, {
+    group: "collapsing",
+    fallback: "100ms",
+    original: true,
+    help: "how long a good result answers repeats; 0 switches it off",
+  }),
+  option("COLLAPSER_STALE_DURATION", "staleDurationMs", DURATION, {
+    group: "collapsing",
+    fallback: "0",
+    help: "how long after that a stale result may answer while one refresh runs",
+  }),
+  option("COLLAPSER_CACHE_ERRORS", "cacheErrors", BOOLEAN, {
+    group: "collapsing",
+    fallback: "false",
+    original: true,
+    help: "keep error results too",
+  }),
+  option("COLLAPSER_MAX_CACHE_ENTRIES", "maxCacheEntries", ENTRIES, {
+    group: "collapsing",
+    fallback: "10000",
+    original: true,
+    help: "results kept; least recently used leave first. 0: as many as the bytes allow",
+  }),
+  option("COLLAPSER_MAX_CACHE_BYTES", "maxCacheBytes", SIZE, {
+    group: "collapsing",
+    fallback: "64MiB",
+    help: "bytes kept, keys included",
+  }),
+  option("COLLAPSER_CLEANUP_INTERVAL", "cleanupIntervalMs", POSITIVE_DURATION, {
+    group: "collapsing",
+    fallback: "1s",
+    original: true,
+    help: "how often expired results are swept",
+  }),
+  option("COLLAPSER_METHODS", "methods", METHODS, {
+    group: "collapsing",
+    fallback: "auto",
+    help: "which methods collapse: `auto`, `schema`, `*` (all, as the original), or a list of " +
+      "`/pkg.Service/Method`, `/pkg.Service/*`, with `!` to exclude (`auto,!/pkg.S/M` too)",
+  }),
+  option("COLLAPSER_INVALIDATE", "invalidate", oneOf(["service", "off"]), {
+    group: "collapsing",
+    fallback: "service",
+    help: "`service`: once a call that is not eligible has been answered, stored results and " +
+      "flights of its service that are older serve nobody new, so that a caller sees its own " +
+      "write; `off` as the original",
+  }),
+  option("COLLAPSER_KEY_HEADERS", "keyHeaders", optional(HEADER_NAMES), {
+    group: "key",
+    original: true,
+    help: "when set, only these request metadata names are part of the key; when unset, all are " +
+      "but the ignored ones",
+  }),
+  option("COLLAPSER_IGNORE_HEADERS", "ignoreHeaders", HEADER_NAMES, {
+    group: "key",
+    help: "further names to leave out of the key",
+  }),
+  option("COLLAPSER_MODE", "mode", oneOf(["collapse", "shadow", "verify", "off"]), {
+    group: "collapsing",
+    fallback: "collapse",
+    help: "`collapse`, `shadow` (serve everyone apart, count what would have collapsed), " +
+      "`verify` (collapse, and compare a sample with a call of its own), `off`",
+  }),
+  option("COLLAPSER_VERIFY_RATIO", "verifyRatio", RATIO, {
+    group: "collapsing",
+    fallback: "0.01",
+    help: "share of followers that `verify` re-runs",
+  }),
+  option("COLLAPSER_JOIN_MAX_AGE", "joinMaxAgeMs", DURATION, {
+    group: "collapsing",
+    sameAs: "BACKEND_TIMEOUT",
+    help: "a flight older than this takes no more joiners: the next caller leads a new one",
+  }),
+  option("COLLAPSER_MAX_FOLLOWERS", "maxFollowers", count({ min: 0 }), {
+    group: "collapsing",
+    fallback: "100000",
+    help: "waiters on one flight; more go through on their own",
+  }),
+  option("COLLAPSER_MAX_MESSAGE_BYTES", "maxMessageBytes", SIZE, {
+    group: "collapsing",
+    fallback: "4MiB",
+    help: "largest request message, and largest reply in all its messages, that is collapsed. A " +
+      "larger request passes; a flight that outgrows it takes no more joiners, keeps feeding " +
+      "those it has, and is not stored",
+  }),
+  option("COLLAPSER_CONFIG", "policyPath", optional(PATH), {
+    group: "collapsing",
+    help:
+      "path of a JSON policy file: per-method settings in the `methodConfig` form of the gRPC " +
+      "service config, reloaded when it changes",
+  }),
+  option("COLLAPSER_SHARED_CACHE", "sharedCacheUrl", optional(CACHE_URL), {
+    group: "collapsing",
+    help: "`redis://…`/`valkey://…`: collapse across replicas too",
+  }),
+  option("DRAIN_DELAY", "drainDelayMs", DURATION, {
+    group: "lifetime",
+    fallback: "0s",
+    help: "on a signal, how long to go on serving while already not ready",
+  }),
+  option("DRAIN_TIMEOUT", "drainTimeoutMs", DURATION, {
+    group: "lifetime",
+    fallback: "10s",
+    help: "longest a shutdown then waits for calls in flight",
+  }),
+  option("LOG_LEVEL", "logLevel", LOG_LEVEL, {
+    group: "logging",
+    fallback: "info",
+    original: true,
+    help: "least weight that is written: `debug`, `info`, `warn` or `error`",
+  }),
+  option("LOG_FORMAT", "logFormat", oneOf(["json", "console"]), {
+    group: "logging",
+    fallback: "json",
+    original: true,
+    help: "`json`, an object a line for machines, or `console`, for people",
+  }),
+];
+
+/** `--backend-address` for BACKEND_ADDRESS. */
+export function flagOf(env: string): string {
+  return `--${env.toLowerCase().replaceAll("_", "-")}`;
+}
+
+/** The row of one variable. Throws for a name that is not in the table. */
+export function optionFor(env: string): Option {
+  const found = OPTIONS.find((row) => row.env === env);
+  if (found === undefined) throw new TypeError(`Cannot find variable "${env}" in the option table`);
+  return found;
+}
+
+/** Ties a key to a kind of its type; past this point the table need not know the types. */
+function option<K extends keyof Settings>(
+  env: string,
+  key: K,
+  kind: Kind<Settings[K]>,
+  rest: Omit<Option, "env" | "key" | "kind" | "fallback"> & { fallback?: string },
+): Option {
+  return { env, key, kind, fallback: "", ...rest };
+}

@@ -1,0 +1,93 @@
+import type { Rule } from "./rule.ts";
+import type { Settings } from "./settings.ts";
+
+/**
+ * A part of the option table that this version cannot do yet. Whoever asks for it
+ * is told so and nothing starts: ignoring it would be a promise broken in silence.
+ */
+export interface Unbuilt {
+  readonly env: string;
+  /** The values that are missing, as the documentation shows them; all when left out. */
+  readonly values?: string;
+  readonly asks: (settings: Settings) => boolean;
+  readonly instead: string;
+}
+
+const LEAVE_UNSET = "leave it unset";
+
+/** One row per feature; a row goes when its feature comes. */
+export const UNBUILT: readonly Unbuilt[] = [
+  whole("ADMIN_TOKEN", "adminToken"),
+  {
+    env: "BACKEND_ADDRESS",
+    values: "several, `unix:`",
+    asks: ({ backends }) => backends.length > 1 || backends.some(({ kind }) => kind === "unix"),
+    instead: "name one host:port",
+  },
+  { env: "BACKEND_USE_TLS", asks: (s) => s.backendUseTls, instead: "use false" },
+  whole("BACKEND_TLS_CA", "backendTlsCaPath"),
+  whole("BACKEND_TLS_CERT", "backendTlsCertPath"),
+  whole("BACKEND_TLS_KEY", "backendTlsKeyPath"),
+  whole("BACKEND_TLS_SERVER_NAME", "backendTlsServerName"),
+  whole("GRPC_TLS_CERT", "grpcTlsCertPath"),
+  whole("GRPC_TLS_KEY", "grpcTlsKeyPath"),
+  whole("GRPC_TLS_CLIENT_CA", "grpcTlsClientCaPath"),
+  {
+    env: "BACKEND_KIND",
+    values: "`shards`",
+    asks: (s) => s.backendKind === "shards",
+    instead: "use replicas",
+  },
+  {
+    env: "BACKEND_ROUTING",
+    values: "all but `key`",
+    asks: (s) => s.backendRouting.by !== "key",
+    instead: "use key",
+  },
+  {
+    env: "BACKEND_CONNECTIONS",
+    values: "more than 1",
+    asks: (s) => s.backendConnections > 1,
+    instead: "use 1",
+  },
+  { env: "COLLAPSER_STALE_DURATION", asks: (s) => s.staleDurationMs > 0, instead: "use 0" },
+  {
+    env: "COLLAPSER_METHODS",
+    values: "`schema`",
+    asks: (s) => s.methods[0] === "schema",
+    instead: "use auto, * or a list",
+  },
+  {
+    env: "COLLAPSER_MODE",
+    values: "`shadow`, `verify`",
+    asks: (s) => s.mode === "shadow" || s.mode === "verify",
+    instead: "use collapse or off",
+  },
+  {
+    env: "COLLAPSER_VERIFY_RATIO",
+    asks: (s) => s.verifyRatio !== 0.01,
+    instead: LEAVE_UNSET,
+  },
+  whole("COLLAPSER_CONFIG", "policyPath"),
+  whole("COLLAPSER_SHARED_CACHE", "sharedCacheUrl"),
+];
+
+/** The table as rules that settings can break. */
+export function unbuiltRules(): readonly Rule[] {
+  return UNBUILT.map(({ env, asks, instead }) => ({
+    env,
+    broken: asks,
+    why: `this version does not have it yet; ${instead}`,
+  }));
+}
+
+/** "(not yet)" for a variable's meaning, with the values it is about; "" when all is built. */
+export function notYet(env: string): string {
+  const row = UNBUILT.find((unbuilt) => unbuilt.env === env);
+  if (row === undefined) return "";
+  return row.values === undefined ? "(not yet)" : `(not yet: ${row.values})`;
+}
+
+function whole(env: string, key: keyof Settings): Unbuilt {
+  return { env, asks: (settings) => settings[key] !== undefined, instead: LEAVE_UNSET };
+}

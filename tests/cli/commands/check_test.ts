@@ -1,0 +1,37 @@
+import { assert, assertEquals, assertFalse, assertStringIncludes } from "@std/assert";
+import { OPTIONS } from "../../../lib/config/options.ts";
+import { collapser } from "../support.ts";
+
+const variables = { BACKEND_ADDRESS: "db:50051" };
+
+Deno.test("check prints each setting with its value and origin, and starts nothing", async () => {
+  const { code, out, err, ran } = await collapser("check --drain-delay 90s", { variables });
+  assertEquals([code, err, ran], [0, "", undefined]);
+  for (const { env } of OPTIONS) assertStringIncludes(out, `\n  ${env} `);
+  assertStringIncludes(out, "\n  BACKEND_ADDRESS              environment  db:50051\n");
+  assertStringIncludes(out, "\n  DRAIN_DELAY                  flag         1m30s\n");
+  assertStringIncludes(out, "\n  DRAIN_TIMEOUT                default      10s\n");
+  assertStringIncludes(out, "\n  COLLAPSER_KEY_HEADERS        default      (unset)\n");
+});
+
+Deno.test("check says how methods are judged, and has no warnings when there are none", async () => {
+  const { out } = await collapser("check", { variables });
+  assertStringIncludes(out, "\nMethods\n  A method collapses when its descriptor");
+  assertFalse(out.includes("Warnings"));
+  assert(out.split("\n").every((line) => line.length <= 80));
+});
+
+Deno.test("check warns of misspelt names and of settings that can hurt", async () => {
+  const { code, out } = await collapser("check", {
+    variables: { ...variables, COLLAPSER_METHODS: "*", COLLAPSER_CACHE_DURATON: "1s" },
+  });
+  assertEquals(code, 0);
+  assertStringIncludes(out, "\nWarnings\n  Cannot use COLLAPSER_CACHE_DURATON: no such variable;");
+  assertStringIncludes(out, "\n  COLLAPSER_METHODS * collapses writes too");
+});
+
+Deno.test("check refuses what serve would refuse, with 64", async () => {
+  const { code, out, err } = await collapser("check", { variables: { COLLAPSER_MODE: "odd" } });
+  assertEquals([code, out], [64, ""]);
+  assertEquals(err.split("\n").length, 3);
+});
