@@ -1,0 +1,13 @@
+/**
+ * Puts the rooms together, and takes them apart again: start, ready, drain, stop.
+ *
+ * Owns the order of a sidecar's life. Ports open before the backend is asked for, so that the start order of pods does
+ * not matter; readiness ends before callers are told to go; the admin listener closes last, so that probes and
+ * scrapers see the end.
+ *
+ * Refuses to read the environment or to know signals: settings and whoever says stop are handed in.
+ *
+ * @module
+ */
+export { runSidecar, type StopSignals } from "./run_sidecar.ts";
+export { type Sidecar, startSidecar } from "./sidecar.ts";
