@@ -128,7 +128,7 @@ export class CollapseMap<R extends Reply> {
     ) {
       flight.landed = true;
       this.flying--;
-      this.stored.add(flight, nowMs + ttlMs);
+      this.stored.add(flight, nowMs, ttlMs);
     } else {
       this.land(flight);
     }

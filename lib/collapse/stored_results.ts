@@ -3,6 +3,9 @@ import type { Flight, Reply } from "./flight.ts";
 /** What a stored result costs besides its bytes and its key: the flight, its log, and their places in maps. */
 const ENTRY_OVERHEAD_BYTES = 512;
 
+/** More than one, so that what has piled up goes as well. */
+const EXPIRED_PER_ADDED = 2;
+
 /** Results kept for repeats, bounded in number and bytes; the least recently used leave first. */
 export class StoredResults<R extends Reply> {
   entries = 0;
@@ -23,9 +26,19 @@ export class StoredResults<R extends Reply> {
     this.#onGone = onGone;
   }
 
-  /** Keeps the flight's reply until `expiresAtMs`; what does not fit at all leaves at once. */
-  add(flight: Flight<R>, expiresAtMs: number): void {
-    flight.expiresAtMs = expiresAtMs;
+  /**
+   * Keeps the flight's reply until `ttlMs` from now; what does not fit at all leaves at once. The least recently used
+   * results have mostly expired, so each new one lets go of a few: under load nothing dead is left for the sweep.
+   */
+  add(flight: Flight<R>, nowMs: number, ttlMs: number): void {
+    for (
+      let i = 0;
+      i < EXPIRED_PER_ADDED && this.#oldest !== undefined && nowMs >= this.#oldest.expiresAtMs;
+      i++
+    ) {
+      this.remove(this.#oldest);
+    }
+    flight.expiresAtMs = nowMs + ttlMs;
     flight.storedBytes = flight.reply.heldBytes + flight.bodyKey.length + ENTRY_OVERHEAD_BYTES;
     this.entries++;
     this.bytes += flight.storedBytes;

@@ -32,6 +32,7 @@ import { RecentIds } from "./recent_ids.ts";
 import { SendSide } from "./send_side.ts";
 import { applySettings, initialPeerSettings } from "./settings.ts";
 import { Stream, UNDECLARED } from "./stream.ts";
+import { StreamTable } from "./stream_table.ts";
 import { ILLEGAL, INPUT, nextState, STATE } from "./stream_state.ts";
 
 /**
@@ -128,7 +129,7 @@ export class Connection<Owner> implements FrameHandler {
   readonly #decoder: HpackDecoder;
   readonly #reader: FrameReader;
   readonly #send = new SendSide<Owner>();
-  readonly #streams = new Map<number, Stream<Owner>>();
+  readonly #streams = new StreamTable<Owner>();
   readonly #resetByUs = new RecentIds();
   readonly #block = new HeaderBlock();
   #prefaceRead = 0;
@@ -691,7 +692,7 @@ export class Connection<Owner> implements FrameHandler {
 
   #add(id: number): Stream<Owner> {
     const stream = new Stream<Owner>(id, this.peer.initialWindowBytes, STREAM_WINDOW_BYTES);
-    this.#streams.set(id, stream);
+    this.#streams.add(stream);
     return stream;
   }
 
@@ -722,6 +723,7 @@ export class Connection<Owner> implements FrameHandler {
 
   #close(stream: Stream<Owner>): void {
     stream.log = undefined;
+    if (stream.queued) this.#send.dequeue(stream); // else a peer that resets what waits would fill the queue
     this.#streams.delete(stream.id);
   }
 
@@ -732,10 +734,10 @@ export class Connection<Owner> implements FrameHandler {
   }
 
   #resumeQueued(): void {
-    for (const stream of this.#send.takeQueued()) {
-      if (stream.closed) continue;
-      if (this.#send.isBlocked) this.#send.enqueue(stream);
-      else this.#sink.writable(stream);
+    for (const stream of this.#send.queued) {
+      if (this.#send.isBlocked) return;
+      this.#send.dequeue(stream);
+      this.#sink.writable(stream);
     }
   }
 }

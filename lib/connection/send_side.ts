@@ -32,7 +32,7 @@ export class SendSide<Owner> {
   #block = new OutputBuffer();
   #window = DEFAULT_WINDOW_BYTES;
   /** Streams that wait for connection window or output room, first come first served. */
-  #queue: Stream<Owner>[] = [];
+  readonly #queue = new Set<Stream<Owner>>();
 
   /** Where frames are appended now; not to be kept over a call to {@linkcode swap}. */
   get out(): OutputBuffer {
@@ -58,13 +58,9 @@ export class SendSide<Owner> {
     return this.#window <= MAX_WINDOW_BYTES;
   }
 
-  /** Streams that may go on now, each once; what is blocked again queues up anew, behind the others. */
-  takeQueued(): Stream<Owner>[] {
-    if (this.#queue.length === 0) return this.#queue;
-    const ready = this.#queue;
-    this.#queue = [];
-    for (const stream of ready) stream.queued = false;
-    return ready;
+  /** The streams that wait; one that is dequeued, goes on and is blocked again comes behind the others. */
+  get queued(): Iterable<Stream<Owner>> {
+    return this.#queue;
   }
 
   /** HEADERS against the peer's dynamic table, for a head that is sent to this peer only. */
@@ -150,13 +146,12 @@ export class SendSide<Owner> {
 
   /** The whole log at once, where nothing holds it back: a stored or a short reply. */
   #relayWhole(stream: Stream<Owner>, log: FrameLog): boolean {
-    const { dataBytes } = log;
+    const { dataBytes, end } = log;
     const out = this.#active;
     if (
       log.shift > 0 || dataBytes > this.#window || dataBytes > stream.sendWindow ||
-      out.length > OUTPUT_HIGH_WATER_BYTES || this.encoder.owesSizeUpdate
+      out.length + end > OUTPUT_HIGH_WATER_BYTES || this.encoder.owesSizeUpdate
     ) return false;
-    const { end } = log;
     const first = out.extend(end);
     copyBytes(log.bytes, 0, end, out.bytes, first);
     for (let at = first; at < first + end;) {
@@ -204,11 +199,16 @@ export class SendSide<Owner> {
     return Math.min(stream.partialBytes, stream.sendWindow, this.#window);
   }
 
-  /** Makes the stream one of {@linkcode takeQueued}. */
+  /** Makes the stream one of {@linkcode queued}. */
   enqueue(stream: Stream<Owner>): void {
-    if (stream.queued) return;
     stream.queued = true;
-    this.#queue.push(stream);
+    this.#queue.add(stream);
+  }
+
+  /** It waits no more: it goes on, or is closed. */
+  dequeue(stream: Stream<Owner>): void {
+    stream.queued = false;
+    this.#queue.delete(stream);
   }
 
   /** Up to `allowed` bytes of the DATA frame that the stream stands in; true when that ends the stream. */

@@ -1,4 +1,10 @@
-import { type Address, Alarm, type Dial, type Timers, type Turn } from "../transport/mod.ts";
+import {
+  type Address,
+  CallbackAlarm,
+  type Dial,
+  type Timers,
+  type Turn,
+} from "../transport/mod.ts";
 import type { HeaderCache } from "../wire/mod.ts";
 import { BackendSession, type SessionOwner } from "./backend_session.ts";
 import type { BackendCounters, ProxyCounters } from "./counters.ts";
@@ -70,7 +76,7 @@ export class AddressBackend implements Backend, SessionOwner {
   #open = new Set<BackendSession>();
   #dialling = 0;
   #pending = new PendingQueue();
-  #retry = new Alarm({ wake: () => this.#connect() });
+  #retry = new CallbackAlarm(() => this.#connect());
   #pauseMs = FIRST_PAUSE_MS;
   #trouble = "not connected yet";
   #stopped = false;
@@ -267,6 +273,7 @@ export class AddressBackend implements Backend, SessionOwner {
     } catch (error) {
       why = error instanceof Error ? error.message : String(error);
     }
+    this.#context.timers.refresh();
     this.#dialling--;
     if (session === undefined) {
       if (this.#sessions.length === 0) this.#fellDown(why);
@@ -279,10 +286,8 @@ export class AddressBackend implements Backend, SessionOwner {
   #adopt(session: BackendSession, timeoutMs: number): void {
     this.#sessions.push(session);
     this.#open.add(session);
-    const patience = new Alarm({
-      wake: () => {
-        if (!session.connection.ready) session.abandon(`no SETTINGS within ${timeoutMs} ms`);
-      },
+    const patience = new CallbackAlarm(() => {
+      if (!session.connection.ready) session.abandon(`no SETTINGS within ${timeoutMs} ms`);
     });
     this.#context.timers.set(patience, this.#now() + timeoutMs);
     session.run().finally(() => this.#context.timers.cancel(patience));
@@ -306,6 +311,6 @@ export class AddressBackend implements Backend, SessionOwner {
   }
 
   #now(): number {
-    return this.#context.timers.clock.now();
+    return this.#context.timers.nowMs;
   }
 }

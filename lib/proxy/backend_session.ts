@@ -59,7 +59,7 @@ export class BackendSession implements ConnectionSink<Exchange>, PumpOwner {
     this.#pump = new Pump(socket, this.connection, {
       owner: this,
       turn,
-      now: () => timers.clock.now(),
+      now: () => timers.refresh(),
     });
   }
 
@@ -74,7 +74,7 @@ export class BackendSession implements ConnectionSink<Exchange>, PumpOwner {
 
   /** Sends the call's head and what there is of its body. */
   open(exchange: Exchange): void {
-    const nowMs = this.#context.timers.clock.now();
+    const nowMs = this.#context.timers.nowMs;
     exchange.attempts++;
     exchange.startedMs = nowMs;
     exchange.session = this;
@@ -153,10 +153,7 @@ export class BackendSession implements ConnectionSink<Exchange>, PumpOwner {
   ): void {
     const exchange = stream.owner;
     if (exchange === undefined || exchange.ended) return;
-    exchange.receivedBytes += to - from;
-    exchange.replyScanner.scan(bytes, from, to);
-    if (exchange.replyScanner.started > 1) this.#owner.exchangeStreams(exchange);
-    if (to > from) exchange.log.appendData(bytes, from, to);
+    if (to > from && exchange.receive(bytes, from, to)) this.#owner.exchangeStreams(exchange);
     if (endStream) this.#fail(exchange, { kind: "noStatus" });
     else this.#touch(exchange);
   }

@@ -1,12 +1,12 @@
 import { bodyKey, type Flight, Waiter } from "../collapse/mod.ts";
 import type { Stream } from "../connection/mod.ts";
 import { MALFORMED_TIMEOUT, MessageScanner, parseTimeout, STATUS } from "../grpc/mod.ts";
-import { Alarm, type Sleeper } from "../transport/mod.ts";
+import { CallbackAlarm } from "../transport/mod.ts";
 import { type Field, FrameLog } from "../wire/mod.ts";
 import type { CallerSession } from "./caller_session.ts";
 import type { Outcome, PassReason } from "./counters.ts";
 import { joinData, withDebugTrailer } from "./debug_log.ts";
-import { Exchange, type ExchangeOwner, NO_DEADLINE } from "./exchange.ts";
+import { Exchange, type ExchangeOwner, NO_DEADLINE, type ReplySource } from "./exchange.ts";
 import { type Failure, statusOfFailure } from "./failure.ts";
 import { ownHealthReply } from "./own_health.ts";
 import { failureReply, failureTrailers } from "./reply_fields.ts";
@@ -29,7 +29,7 @@ const BUSY_LATENESS_MS = 5;
 type Phase = "gathering" | "reading" | "passing" | "done";
 
 /** A caller's call, from its head to the end of its reply. */
-export class Call extends Waiter<SharedCall> implements ExchangeOwner, Sleeper {
+export class Call extends Waiter<SharedCall> implements ExchangeOwner {
   readonly session: CallerSession;
   readonly stream: Stream<Call>;
   readonly route: RequestRoute;
@@ -40,11 +40,13 @@ export class Call extends Waiter<SharedCall> implements ExchangeOwner, Sleeper {
   #outcome: Outcome | undefined = undefined;
   #receivedMs: number;
   #lastByteMs: number;
-  #alarm: Alarm | undefined = undefined;
+  #alarm: CallbackAlarm | undefined = undefined;
   /** The request's DATA, when it did not come whole in one frame. */
   #body: FrameLog | undefined = undefined;
   #scanner: MessageScanner | undefined = undefined;
-  /** Whose reply it reads, where that is not its flight's. */
+  /** What it reads, where that is not its flight's. */
+  #source: ReplySource | undefined = undefined;
+  /** The backend call it has of its own. */
   #exchange: Exchange | undefined = undefined;
   #debugLog: FrameLog | undefined = undefined;
   #wantsDebug = false;
@@ -206,7 +208,7 @@ export class Call extends Waiter<SharedCall> implements ExchangeOwner, Sleeper {
     this.#decide("hit");
     this.#phase = "reading";
     this.#body = undefined;
-    this.#exchange = flight.reply.exchange;
+    this.#source = flight.reply;
     this.readMore();
     if (!this.isOver) this.#armDeadline(); // its window is too small for the whole reply
   }
@@ -215,20 +217,20 @@ export class Call extends Waiter<SharedCall> implements ExchangeOwner, Sleeper {
   readMore(): void {
     if (this.#phase === "done") return;
     const { stream, session, flight } = this;
-    const exchange = flight === undefined ? this.#exchange! : flight.reply.exchange;
-    const log = this.#wantsDebug && exchange.ended ? this.#logWithDebug(exchange) : exchange.log;
+    const source = flight === undefined ? this.#source! : flight.reply;
+    const log = this.#wantsDebug && source.ended ? this.#logWithDebug(source) : source.log;
     session.connection.relay(stream, log);
     session.flushSoon();
-    if (stream.localEnded) return this.#finish(exchange.status);
+    if (stream.localEnded) return this.#finish(source.status);
     if (flight !== undefined) flight.reply.progressed(stream.position);
-    else if (this.#phase === "passing") {
-      exchange.credit(log.end - stream.position);
+    else if (this.#exchange !== undefined) {
+      this.#exchange.credit(log.end - stream.position);
       log.dropBefore(stream.position);
     }
   }
 
-  #logWithDebug(exchange: Exchange): FrameLog {
-    return this.#debugLog ??= withDebugTrailer(exchange.log, this.#outcome!);
+  #logWithDebug(source: ReplySource): FrameLog {
+    return this.#debugLog ??= withDebugTrailer(source.log, this.#outcome!);
   }
 
   // ---- passing through
@@ -252,15 +254,17 @@ export class Call extends Waiter<SharedCall> implements ExchangeOwner, Sleeper {
     this.#armDeadline();
     const body = this.#body ??= new FrameLog();
     this.#takenBytes = this.#creditedBytes = body.dataBytes; // credited as it was gathered
-    this.#exchange = new Exchange(this, {
+    const exchange = new Exchange(this, {
       route: this.route,
       perCall: this.perCall,
       body,
       headEndsStream,
       deadlineMs: this.deadlineMs,
     });
-    this.#exchange.streaming = (this.#scanner?.started ?? 0) > 1;
-    context.backend.start(this.#exchange);
+    exchange.streaming = (this.#scanner?.started ?? 0) > 1;
+    this.#exchange = exchange;
+    this.#source = exchange;
+    context.backend.start(exchange);
   }
 
   #passOn(bytes: Uint8Array, from: number, to: number, endStream: boolean): void {
@@ -334,6 +338,7 @@ export class Call extends Waiter<SharedCall> implements ExchangeOwner, Sleeper {
     if (this.#outcome === undefined) this.#decide("rejected");
     this.#phase = "done";
     this.stream.owner = undefined;
+    this.#source = undefined;
     if (this.#alarm !== undefined) context.timers.cancel(this.#alarm);
     if (this.flight !== undefined) context.map.leave(this);
     method.counters.responses.add(status);
@@ -360,7 +365,7 @@ export class Call extends Waiter<SharedCall> implements ExchangeOwner, Sleeper {
     this.#setAlarm(this.#lastByteMs + this.#patienceMs);
   }
 
-  wake(nowMs: number, lateMs: number): void {
+  #wake(nowMs: number, lateMs: number): void {
     if (this.deadlineMs !== NO_DEADLINE && nowMs >= this.deadlineMs) {
       return this.failOwn({ kind: "deadline" });
     }
@@ -379,7 +384,7 @@ export class Call extends Waiter<SharedCall> implements ExchangeOwner, Sleeper {
     if (this.#phase !== "gathering") return;
     const isQuiet = this.#lastByteMs === seenMs && this.session.isDrained;
     if (isQuiet) this.#pass(this.route.keyHead === undefined ? "method" : "streaming");
-    else this.#setAlarm(this.session.context.timers.clock.now() + QUIET_UNKNOWN_MS);
+    else this.#setAlarm(this.session.context.timers.refresh() + QUIET_UNKNOWN_MS);
   }
 
   get #patienceMs(): number {
@@ -391,7 +396,7 @@ export class Call extends Waiter<SharedCall> implements ExchangeOwner, Sleeper {
   }
 
   #setAlarm(dueMs: number): void {
-    const alarm = this.#alarm ??= new Alarm(this);
+    const alarm = this.#alarm ??= new CallbackAlarm((nowMs, lateMs) => this.#wake(nowMs, lateMs));
     const soonest = this.deadlineMs === NO_DEADLINE ? dueMs : Math.min(dueMs, this.deadlineMs);
     this.session.context.timers.set(alarm, soonest);
   }

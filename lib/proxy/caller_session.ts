@@ -42,7 +42,7 @@ export class CallerSession implements ConnectionSink<Call>, PumpOwner {
     this.#pump = new Pump(socket, this.connection, {
       owner: this,
       turn,
-      now: () => timers.clock.now(),
+      now: () => timers.refresh(),
     });
   }
 

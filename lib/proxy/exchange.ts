@@ -1,5 +1,5 @@
 import type { Stream } from "../connection/mod.ts";
-import { formatTimeout, MessageScanner } from "../grpc/mod.ts";
+import { formatTimeout, isOneMessage, MessageScanner } from "../grpc/mod.ts";
 import { Field, FrameLog } from "../wire/mod.ts";
 import type { BackendSession } from "./backend_session.ts";
 import { type Failure, statusOfFailure } from "./failure.ts";
@@ -22,8 +22,17 @@ export interface ExchangeOwner {
   bodyMoved(): void;
 }
 
+/** What a caller reads: a reply as far as it has come. */
+export interface ReplySource {
+  readonly log: FrameLog;
+  /** The log has its end. */
+  readonly ended: boolean;
+  /** The gRPC status that it ended with. */
+  readonly status: number;
+}
+
 /** One call to a backend: a request that is being sent, and the log of its reply. */
-export class Exchange {
+export class Exchange implements ReplySource {
   readonly owner: ExchangeOwner;
   readonly route: RequestRoute;
   readonly perCall: readonly Field[];
@@ -55,7 +64,8 @@ export class Exchange {
   /** DATA bytes of the reply, and those of them that the backend was given credit for. */
   receivedBytes = 0;
   creditedBytes = 0;
-  readonly replyScanner = new MessageScanner();
+  /** Follows the reply's messages once it is more than one frame. */
+  #replyScanner: MessageScanner | undefined = undefined;
 
   constructor(
     owner: ExchangeOwner,
@@ -89,10 +99,25 @@ export class Exchange {
     return !this.ended && this.log.end === 0 && this.body.start === 0;
   }
 
+  /** DATA of the reply; returns whether it has begun to stream, which is by a second message. */
+  receive(bytes: Uint8Array, from: number, to: number): boolean {
+    const isWhole = this.receivedBytes === 0 && isOneMessage(bytes, from, to);
+    this.receivedBytes += to - from;
+    this.log.appendData(bytes, from, to);
+    if (isWhole) return false;
+    const scanner = this.#replyScanner ??= new MessageScanner();
+    // What came before the scanner was one whole message.
+    const before = this.receivedBytes > to - from && scanner.started === 0 ? 1 : 0;
+    scanner.scan(bytes, from, to);
+    return scanner.started + before > 1;
+  }
+
   /** Ends it with the backend's own status; the log has its end already. */
   end(status: number): void {
     this.ended = true;
     this.status = status;
+    // Nothing that lives on may lead here: what is dead but old would keep it alive.
+    if (this.stream !== undefined) this.stream.owner = undefined;
   }
 
   /** Ends it with a failure, which becomes the end of the log. Nothing happens when it has ended. */

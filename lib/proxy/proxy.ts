@@ -7,7 +7,7 @@ import {
 } from "../collapse/mod.ts";
 import {
   type Address,
-  Alarm,
+  CallbackAlarm,
   type Dial,
   type Socket,
   type Timers,
@@ -71,7 +71,7 @@ export class Proxy {
   #sessions = new Set<CallerSession>();
   #draining = false;
   #timers: Timers;
-  #sweep: Alarm;
+  #sweep: CallbackAlarm;
   #whenEmpty: (() => void) | undefined = undefined;
 
   constructor(options: ProxyOptions, environment: ProxyEnvironment) {
@@ -112,13 +112,11 @@ export class Proxy {
       sessionClosed: (session) => this.#forget(session),
     };
     const { cleanupIntervalMs } = options;
-    this.#sweep = new Alarm({
-      wake: (nowMs) => {
-        this.map.sweep(nowMs);
-        timers.set(this.#sweep, nowMs + cleanupIntervalMs);
-      },
+    this.#sweep = new CallbackAlarm((nowMs) => {
+      this.map.sweep(nowMs);
+      timers.set(this.#sweep, nowMs + cleanupIntervalMs);
     });
-    timers.set(this.#sweep, timers.clock.now() + cleanupIntervalMs);
+    timers.set(this.#sweep, timers.refresh() + cleanupIntervalMs);
   }
 
   /** Begins to connect to the backend. */
@@ -156,9 +154,9 @@ export class Proxy {
    */
   async drain(timeoutMs: number): Promise<number> {
     this.#draining = true;
-    const silence = new Alarm({ wake: () => this.#finishDrain() });
+    const silence = new CallbackAlarm(() => this.#finishDrain());
     for (const session of this.#sessions) session.drain();
-    this.#timers.set(silence, this.#timers.clock.now() + Math.min(DRAIN_ANSWER_MS, timeoutMs));
+    this.#timers.set(silence, this.#timers.refresh() + Math.min(DRAIN_ANSWER_MS, timeoutMs));
     const isEmpty = await this.#emptyWithin(timeoutMs);
     this.#timers.cancel(silence);
     let left = 0;
@@ -191,8 +189,8 @@ export class Proxy {
   #emptyWithin(timeoutMs: number): Promise<boolean> {
     if (this.#sessions.size === 0) return Promise.resolve(true);
     return new Promise((resolve) => {
-      const alarm = new Alarm({ wake: () => resolve(false) });
-      this.#timers.set(alarm, this.#timers.clock.now() + timeoutMs);
+      const alarm = new CallbackAlarm(() => resolve(false));
+      this.#timers.set(alarm, this.#timers.refresh() + timeoutMs);
       this.#whenEmpty = () => {
         this.#timers.cancel(alarm);
         resolve(true);

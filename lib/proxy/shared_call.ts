@@ -1,10 +1,16 @@
 import { type Flight, NOT_WAITING, type Reply } from "../collapse/mod.ts";
 import { STATUS } from "../grpc/mod.ts";
-import { Alarm, type Sleeper } from "../transport/mod.ts";
-import type { FrameLog } from "../wire/mod.ts";
+import { Alarm } from "../transport/mod.ts";
+import { FrameLog } from "../wire/mod.ts";
 import type { Call } from "./call.ts";
 import type { CallContext } from "./call_context.ts";
-import { Exchange, type ExchangeOwner, NO_DEADLINE } from "./exchange.ts";
+import {
+  Exchange,
+  type ExchangeOwner,
+  NO_DEADLINE,
+  NO_STATUS,
+  type ReplySource,
+} from "./exchange.ts";
 
 /**
  * A backend whose clock runs ahead of ours, or whose timeout we rounded down, ends a call this much before the
@@ -18,63 +24,66 @@ const LAG_FACTOR = 4;
 /** A result kept longer than this moves into storage of its own (see `FrameLog.settle`). */
 const SETTLE_ABOVE_MS = 1_000;
 
-/** The one backend call of a flight, and the reply it gathers for all who wait. */
-export class SharedCall implements Reply, ExchangeOwner, Sleeper {
+/** Stands in for a request that is not needed any more. */
+const NO_BODY = new FrameLog();
+
+/**
+ * The one backend call of a flight, and the reply it gathers for all who wait. Afterwards only the reply is left:
+ * thousands of them may be kept.
+ */
+export class SharedCall extends Alarm implements Reply, ReplySource, ExchangeOwner {
   /** Set right after it was made, since each needs the other. */
   flight!: Flight<SharedCall>;
-  exchange!: Exchange;
+  /** The reply as far as it has come. */
+  log = NO_BODY;
+  ended = false;
+  status = NO_STATUS;
   #context: CallContext;
+  #exchange: Exchange | undefined = undefined;
   #body: FrameLog;
-  #alarm = new Alarm(this);
   /** Deadline of whoever leads the present backend call. */
   #leaderDeadlineMs = NO_DEADLINE;
   /** How far the fastest caller has read. */
   #furthest = 0;
 
   constructor(context: CallContext, body: FrameLog) {
+    super();
     this.#context = context;
     this.#body = body;
   }
 
   get heldBytes(): number {
-    return this.log.heldBytes + this.#body.heldBytes;
-  }
-
-  /** The reply as far as it has come. */
-  get log(): FrameLog {
-    return this.exchange.log;
+    return this.log.heldBytes;
   }
 
   /** Makes the backend call with this caller's metadata and deadline. */
   start(leader: Call): void {
     const { timers, limits, backend } = this.#context;
     this.#leaderDeadlineMs = leader.deadlineMs;
-    this.exchange = new Exchange(this, {
+    const exchange = new Exchange(this, {
       route: leader.route,
       perCall: leader.perCall,
       body: this.#body,
       deadlineMs: leader.deadlineMs,
     });
-    // Followers may have more time than the leader, or say nothing: the backend's own timeout bounds them.
-    const boundMs = Math.max(leader.deadlineMs, timers.clock.now() + limits.backendTimeoutMs);
-    timers.set(
-      this.#alarm,
-      leader.deadlineMs === NO_DEADLINE ? timers.clock.now() + limits.backendTimeoutMs : boundMs,
-    );
-    backend.start(this.exchange);
+    this.#exchange = exchange;
+    this.log = exchange.log;
+    // Followers may have more time than the leader, or say nothing: the backend's timeout bounds them.
+    timers.set(this, Math.max(leader.deadlineMs, timers.nowMs + limits.backendTimeoutMs));
+    backend.start(exchange);
   }
 
   /** A caller has read up to `position`. */
   progressed(position: number): void {
     if (position <= this.#furthest) return;
     this.#furthest = position;
-    this.exchange.credit(this.log.end - position);
+    this.#exchange?.credit(this.log.end - position);
   }
 
   /** Nobody waits any more. */
   cancel(): void {
-    this.#context.timers.cancel(this.#alarm);
-    this.#context.backend.cancel(this.exchange);
+    this.#context.timers.cancel(this);
+    if (this.#exchange !== undefined) this.#context.backend.cancel(this.#exchange);
   }
 
   bodyMoved(): void {}
@@ -87,26 +96,28 @@ export class SharedCall implements Reply, ExchangeOwner, Sleeper {
   }
 
   replyEnded(nowMs: number): void {
-    if (this.#leadAgain(nowMs)) return;
-    const { exchange, flight, log } = this;
+    const exchange = this.#exchange!;
+    if (this.#leadAgain(exchange, nowMs)) return;
+    const { flight, log } = this;
     const { map, limits, timers } = this.#context;
-    timers.cancel(this.#alarm);
+    timers.cancel(this);
+    this.ended = true;
+    this.status = exchange.status;
+    this.#exchange = undefined;
+    this.#body = NO_BODY;
     if (log.end > limits.maxMessageBytes) flight.sealed = true;
     const isGood = exchange.status === STATUS.ok ||
       limits.cacheErrors && exchange.failure === undefined;
-    this.#body.clear(); // nothing repeats it now
     if (isGood && limits.cacheDurationMs > SETTLE_ABOVE_MS) log.settle();
     map.keep(flight, nowMs, isGood ? limits.cacheDurationMs : 0);
     this.#relayToAll();
   }
 
   /** The bound of the whole flight has come. */
-  wake(nowMs: number): void {
-    const { exchange } = this;
-    if (exchange.ended) return;
+  override wake(nowMs: number): void {
+    if (this.#exchange === undefined) return;
     const { backend, limits } = this.#context;
-    backend.cancel(exchange, { kind: "backendTimeout", timeoutMs: limits.backendTimeoutMs });
-    this.#leaderDeadlineMs = NO_DEADLINE; // this end is everybody's
+    backend.cancel(this.#exchange, { kind: "backendTimeout", timeoutMs: limits.backendTimeoutMs });
     this.replyEnded(nowMs);
   }
 
@@ -120,8 +131,8 @@ export class SharedCall implements Reply, ExchangeOwner, Sleeper {
    * The backend ended the call since the leader's deadline had come, while others with more time wait and nothing
    * has reached them: one of them leads a second call.
    */
-  #leadAgain(nowMs: number): boolean {
-    const { exchange, flight } = this;
+  #leadAgain(exchange: Exchange, nowMs: number): boolean {
+    const { flight } = this;
     const isLeadersDeadline = this.#leaderDeadlineMs !== NO_DEADLINE &&
       exchange.failure?.kind !== "backendTimeout" &&
       nowMs >= this.#leaderDeadlineMs - DEADLINE_SLACK_MS &&

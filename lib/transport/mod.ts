@@ -14,4 +14,4 @@
 export { type Address, type Dial, dialTcp } from "./dial.ts";
 export { listen, type Listening } from "./listen.ts";
 export { Pump, type PumpOwner, type Socket, Turn } from "./pump.ts";
-export { Alarm, type Clock, type Sleeper, SYSTEM_CLOCK, Timers } from "./timers.ts";
+export { Alarm, CallbackAlarm, type Clock, SYSTEM_CLOCK, Timers } from "./timers.ts";

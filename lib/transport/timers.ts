@@ -6,27 +6,35 @@ const SLOTS = 1_024;
 
 const UNSET = -1;
 
-/** Something that may be woken once; embed it where the time is up. */
-export interface Sleeper {
-  /** The time it asked for has come. `lateMs` tells how long ago: a busy loop wakes everybody late. */
-  wake(nowMs: number, lateMs: number): void;
-}
-
-/** One place in {@linkcode Timers}; used again as often as its sleeper likes. */
-export class Alarm {
-  readonly sleeper: Sleeper;
+/**
+ * Something that is woken when its time comes; extend it where the time is up. Used again as often as one likes.
+ */
+export abstract class Alarm {
   dueMs = 0;
   /** Where it stands; for {@linkcode Timers} alone. */
   slot = UNSET;
   next: Alarm | undefined = undefined;
   previous: Alarm | undefined = undefined;
 
-  constructor(sleeper: Sleeper) {
-    this.sleeper = sleeper;
-  }
-
   get isSet(): boolean {
     return this.slot !== UNSET;
+  }
+
+  /** The time it asked for has come. `lateMs` tells how long ago: a busy loop wakes everybody late. */
+  abstract wake(nowMs: number, lateMs: number): void;
+}
+
+/** An alarm that calls a function. */
+export class CallbackAlarm extends Alarm {
+  #callback: (nowMs: number, lateMs: number) => void;
+
+  constructor(callback: (nowMs: number, lateMs: number) => void) {
+    super();
+    this.#callback = callback;
+  }
+
+  override wake(nowMs: number, lateMs: number): void {
+    this.#callback(nowMs, lateMs);
   }
 }
 
@@ -53,6 +61,8 @@ export const SYSTEM_CLOCK: Clock = {
  */
 export class Timers {
   readonly clock: Clock;
+  /** The time as of the last {@linkcode refresh}: reading the clock costs more than most things done with it. */
+  nowMs: number;
   #slots: (Alarm | undefined)[] = new Array(SLOTS).fill(undefined);
   #count = 0;
   /** The slot of time (not of the ring) up to which everything due has been woken. */
@@ -62,7 +72,13 @@ export class Timers {
 
   constructor(clock: Clock = SYSTEM_CLOCK) {
     this.clock = clock;
-    this.#swept = Math.floor(clock.now() / SLOT_MS);
+    this.nowMs = clock.now();
+    this.#swept = Math.floor(this.nowMs / SLOT_MS);
+  }
+
+  /** Reads the clock: once for everything that one read of a socket, or one timer, brings about. */
+  refresh(): number {
+    return this.nowMs = this.clock.now();
   }
 
   /** Alarms that are set. */
@@ -102,11 +118,11 @@ export class Timers {
   #tick(): void {
     this.#disarm = undefined;
     this.#armedForMs = Infinity;
-    const nowMs = this.clock.now();
+    const nowMs = this.refresh();
     const current = Math.floor(nowMs / SLOT_MS);
     const due = this.#takeDue(current, nowMs);
     this.#swept = current - 1; // the current slot is not over
-    for (const alarm of due) if (!alarm.isSet) alarm.sleeper.wake(nowMs, nowMs - alarm.dueMs);
+    for (const alarm of due) if (!alarm.isSet) alarm.wake(nowMs, nowMs - alarm.dueMs);
     if (this.#count > 0 && this.#armedForMs === Infinity) this.#arm(this.#nextWakeMs(current));
   }
 

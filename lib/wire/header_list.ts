@@ -57,6 +57,8 @@ export class HeaderList {
 
 function collect(list: HeaderList): readonly Field[] {
   const fields: Field[] = [];
-  for (let at: HeaderList | undefined = list; at?.field !== undefined; at = at.parent) fields.push(at.field);
+  for (let at: HeaderList | undefined = list; at?.field !== undefined; at = at.parent) {
+    fields.push(at.field);
+  }
   return fields.reverse();
 }
