@@ -1,4 +1,4 @@
-import { Flight, NOT_WAITING, type Reply, type Waiter } from "./flight.ts";
+import { Flight, type Reply, type Waiter } from "./flight.ts";
 import { KeyHead, type Service } from "./key_head.ts";
 import { StoredResults } from "./stored_results.ts";
 
@@ -36,7 +36,10 @@ export class CollapseMap<R extends Reply> {
 
   constructor(limits: CollapseLimits) {
     this.#limits = limits;
-    this.stored = new StoredResults(limits, (flight) => this.#forget(flight));
+    this.stored = new StoredResults(limits, (flight) => {
+      this.#forget(flight);
+      flight.reply.forget();
+    });
   }
 
   /** The one head for this text. */
@@ -68,7 +71,7 @@ export class CollapseMap<R extends Reply> {
 
   /** Whether the flight has as many waiters as it may. */
   isFull(flight: Flight<R>): boolean {
-    return flight.waiters.length > this.#limits.maxFollowers; // its leader is one of the waiters
+    return flight.waiterCount > this.#limits.maxFollowers; // its leader is one of the waiters
   }
 
   /** Starts a flight that answers for its key from now on. */
@@ -82,8 +85,12 @@ export class CollapseMap<R extends Reply> {
   }
 
   join(flight: Flight<R>, waiter: Waiter<R>): void {
+    const last = flight.lastWaiter;
     waiter.flight = flight;
-    waiter.place = flight.waiters.push(waiter) - 1;
+    waiter.previousWaiter = last;
+    if (last !== undefined) last.nextWaiter = waiter;
+    flight.lastWaiter = waiter;
+    flight.waiterCount++;
     this.waiting++;
   }
 
@@ -92,17 +99,15 @@ export class CollapseMap<R extends Reply> {
    * forgotten first, so that nobody joins a dying one, and true is returned: its backend call should be cancelled.
    */
   leave(waiter: Waiter<R>): boolean {
-    const { flight, place } = waiter;
-    if (flight === undefined || place === NOT_WAITING) return false;
-    const last = flight.waiters.pop()!;
-    if (last !== waiter) {
-      flight.waiters[place] = last;
-      last.place = place;
-    }
-    waiter.place = NOT_WAITING;
-    waiter.flight = undefined;
+    const { flight, nextWaiter, previousWaiter } = waiter;
+    if (flight === undefined) return false;
+    if (nextWaiter !== undefined) nextWaiter.previousWaiter = previousWaiter;
+    else flight.lastWaiter = previousWaiter;
+    if (previousWaiter !== undefined) previousWaiter.nextWaiter = nextWaiter;
+    waiter.flight = waiter.nextWaiter = waiter.previousWaiter = undefined;
+    flight.waiterCount--;
     this.waiting--;
-    if (flight.waiters.length > 0 || flight.landed) return false;
+    if (flight.waiterCount > 0 || flight.landed) return false;
     this.land(flight);
     return true;
   }

@@ -4,16 +4,19 @@ import type { KeyHead } from "./key_head.ts";
 export interface Reply {
   /** Bytes of storage it holds, for the bound of what is kept. */
   readonly heldBytes: number;
+  /** It was stored, and nobody finds it any more. */
+  forget(): void;
 }
 
-/** Not waiting in any flight. */
-export const NOT_WAITING = -1;
-
-/** Someone who waits for a flight; a call extends it, so that joining allocates nothing. */
+/**
+ * Someone who waits for a flight; a call extends it, and stands in the flight's list itself, so that joining allocates
+ * nothing.
+ */
 export class Waiter<R extends Reply> {
   flight: Flight<R> | undefined = undefined;
-  /** Its place among the flight's waiters, or {@linkcode NOT_WAITING}. */
-  place = NOT_WAITING;
+  /** Neighbours among the flight's waiters. */
+  nextWaiter: Waiter<R> | undefined = undefined;
+  previousWaiter: Waiter<R> | undefined = undefined;
 }
 
 /**
@@ -27,8 +30,9 @@ export class Flight<R extends Reply> {
   readonly startedMs: number;
   /** The service's generation when it began: a later one means that a write has been answered since. */
   readonly generation: number;
-  /** In no particular order. */
-  readonly waiters: Waiter<R>[] = [];
+  /** The one who came last; the others hang on it. */
+  lastWaiter: Waiter<R> | undefined = undefined;
+  waiterCount = 0;
   /** It takes no more joiners, since its beginning is no longer held for them or its answer is for nobody else. */
   sealed = false;
   /** Its backend call has ended. */

@@ -18,7 +18,7 @@
  */
 export { type CollapseLimits, CollapseMap } from "./collapse_map.ts";
 export { compileEligibility, type Eligibility, judgeByName, type Verdict } from "./eligibility.ts";
-export { Flight, NOT_WAITING, type Reply, Waiter } from "./flight.ts";
+export { Flight, type Reply, Waiter } from "./flight.ts";
 export {
   bodyKey,
   compileKeyPolicy,

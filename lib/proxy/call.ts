@@ -46,6 +46,8 @@ export class Call extends Waiter<SharedCall> implements ExchangeOwner {
   #scanner: MessageScanner | undefined = undefined;
   /** What it reads, where that is not its flight's. */
   #source: ReplySource | undefined = undefined;
+  /** The stored result that it reads. */
+  #stored: SharedCall | undefined = undefined;
   /** The backend call it has of its own. */
   #exchange: Exchange | undefined = undefined;
   #debugLog: FrameLog | undefined = undefined;
@@ -185,14 +187,14 @@ export class Call extends Waiter<SharedCall> implements ExchangeOwner {
     this.#decide("led");
     this.#phase = "reading";
     this.#armDeadline();
-    const shared = new SharedCall(context, body);
+    const shared = new SharedCall(context);
     const flight = context.map.lead(this.route.keyHead!, key, {
       reply: shared,
       nowMs: connection.nowMs,
     });
     shared.flight = flight;
     context.map.join(flight, this);
-    shared.start(this);
+    shared.start(this, body);
   }
 
   #join(flight: Flight<SharedCall>): void {
@@ -208,9 +210,10 @@ export class Call extends Waiter<SharedCall> implements ExchangeOwner {
     this.#decide("hit");
     this.#phase = "reading";
     this.#body = undefined;
-    this.#source = flight.reply;
+    this.#source = this.#stored = flight.reply;
+    flight.reply.readers++; // until it is done: now, unless its window is too small for the whole reply
     this.readMore();
-    if (!this.isOver) this.#armDeadline(); // its window is too small for the whole reply
+    if (!this.isOver) this.#armDeadline();
   }
 
   /** Relays what there is of the reply and has not been relayed. */
@@ -288,6 +291,8 @@ export class Call extends Waiter<SharedCall> implements ExchangeOwner {
     this.session.flushSoon();
   }
 
+  timeIsUp(): void {} // the call's own deadline bounds it
+
   replyGrew(): void {
     this.readMore();
   }
@@ -339,8 +344,14 @@ export class Call extends Waiter<SharedCall> implements ExchangeOwner {
     this.#phase = "done";
     this.stream.owner = undefined;
     this.#source = undefined;
+    if (this.#stored !== undefined) this.#stored.readerLeft();
+    if (this.#exchange !== undefined) this.#exchange.release();
     if (this.#alarm !== undefined) context.timers.cancel(this.#alarm);
-    if (this.flight !== undefined) context.map.leave(this);
+    if (this.flight !== undefined) {
+      const shared = this.flight.reply;
+      context.map.leave(this);
+      shared.waiterLeft();
+    }
     method.counters.responses.add(status);
     context.counters.durations[this.#outcome!].observe(
       this.session.connection.nowMs - this.#receivedMs,

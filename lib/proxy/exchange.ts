@@ -1,5 +1,6 @@
 import type { Stream } from "../connection/mod.ts";
 import { formatTimeout, isOneMessage, MessageScanner } from "../grpc/mod.ts";
+import { Alarm } from "../transport/mod.ts";
 import { Field, FrameLog } from "../wire/mod.ts";
 import type { BackendSession } from "./backend_session.ts";
 import { type Failure, statusOfFailure } from "./failure.ts";
@@ -20,6 +21,8 @@ export interface ExchangeOwner {
   replyEnded(nowMs: number): void;
   /** Some of the request went out. */
   bodyMoved(): void;
+  /** The time for which the exchange was set as an alarm has come. */
+  timeIsUp(nowMs: number): void;
 }
 
 /** What a caller reads: a reply as far as it has come. */
@@ -31,8 +34,11 @@ export interface ReplySource {
   readonly status: number;
 }
 
-/** One call to a backend: a request that is being sent, and the log of its reply. */
-export class Exchange implements ReplySource {
+/**
+ * One call to a backend: a request that is being sent, and the log of its reply. It is its owner's alarm as well, where
+ * the owner bounds it in time.
+ */
+export class Exchange extends Alarm implements ReplySource {
   readonly owner: ExchangeOwner;
   readonly route: RequestRoute;
   readonly perCall: readonly Field[];
@@ -77,12 +83,17 @@ export class Exchange implements ReplySource {
       deadlineMs: number;
     },
   ) {
+    super();
     this.owner = owner;
     this.route = request.route;
     this.perCall = request.perCall;
     this.body = request.body;
     this.headEndsStream = request.headEndsStream ?? false;
     this.deadlineMs = request.deadlineMs;
+  }
+
+  override wake(nowMs: number): void {
+    this.owner.timeIsUp(nowMs);
   }
 
   /** The fields that belong to this call alone, with the time that is left in place of the time that was given. */
@@ -126,6 +137,12 @@ export class Exchange implements ReplySource {
     this.failure = failure;
     appendFailure(this.log, failure);
     this.end(statusOfFailure(failure).code);
+  }
+
+  /** Its owner is done with it: nothing reads its logs any more. */
+  release(): void {
+    this.log.clear();
+    this.body.clear();
   }
 
   /** The reader that is furthest has `unreadBytes` of the log to go: the backend may send as much as that was. */

@@ -1,6 +1,5 @@
-import { type Flight, NOT_WAITING, type Reply } from "../collapse/mod.ts";
+import type { Flight, Reply } from "../collapse/mod.ts";
 import { STATUS } from "../grpc/mod.ts";
-import { Alarm } from "../transport/mod.ts";
 import { FrameLog } from "../wire/mod.ts";
 import type { Call } from "./call.ts";
 import type { CallContext } from "./call_context.ts";
@@ -31,59 +30,66 @@ const NO_BODY = new FrameLog();
  * The one backend call of a flight, and the reply it gathers for all who wait. Afterwards only the reply is left:
  * thousands of them may be kept.
  */
-export class SharedCall extends Alarm implements Reply, ReplySource, ExchangeOwner {
+export class SharedCall implements Reply, ReplySource, ExchangeOwner {
   /** Set right after it was made, since each needs the other. */
   flight!: Flight<SharedCall>;
   /** The reply as far as it has come. */
   log = NO_BODY;
   ended = false;
   status = NO_STATUS;
+  /** Callers that read it as a stored result and are not done. */
+  readers = 0;
   #context: CallContext;
   #exchange: Exchange | undefined = undefined;
-  #body: FrameLog;
-  /** Deadline of whoever leads the present backend call. */
-  #leaderDeadlineMs = NO_DEADLINE;
-  /** How far the fastest caller has read. */
-  #furthest = 0;
 
-  constructor(context: CallContext, body: FrameLog) {
-    super();
+  constructor(context: CallContext) {
     this.#context = context;
-    this.#body = body;
   }
 
   get heldBytes(): number {
     return this.log.heldBytes;
   }
 
-  /** Makes the backend call with this caller's metadata and deadline. */
-  start(leader: Call): void {
+  /** Makes the backend call for `body` with this caller's metadata and deadline. */
+  start(leader: Call, body: FrameLog): void {
     const { timers, limits, backend } = this.#context;
-    this.#leaderDeadlineMs = leader.deadlineMs;
-    const exchange = new Exchange(this, {
-      route: leader.route,
-      perCall: leader.perCall,
-      body: this.#body,
-      deadlineMs: leader.deadlineMs,
-    });
+    const { route, perCall, deadlineMs } = leader;
+    const exchange = new Exchange(this, { route, perCall, body, deadlineMs });
     this.#exchange = exchange;
     this.log = exchange.log;
     // Followers may have more time than the leader, or say nothing: the backend's timeout bounds them.
-    timers.set(this, Math.max(leader.deadlineMs, timers.nowMs + limits.backendTimeoutMs));
+    timers.set(exchange, Math.max(deadlineMs, timers.nowMs + limits.backendTimeoutMs));
     backend.start(exchange);
   }
 
-  /** A caller has read up to `position`. */
+  /** A caller has read up to `position`: it is the fastest one that decides how much more the backend may send. */
   progressed(position: number): void {
-    if (position <= this.#furthest) return;
-    this.#furthest = position;
     this.#exchange?.credit(this.log.end - position);
+  }
+
+  /** Nobody finds the result any more: unless somebody still reads it, its storage is free. */
+  forget(): void {
+    if (this.readers === 0 && this.flight.waiterCount === 0) this.log.clear();
+  }
+
+  /** Somebody who read it as a stored result is done. */
+  readerLeft(): void {
+    if (--this.readers === 0) this.waiterLeft();
+  }
+
+  /** Somebody who waited for it is done. */
+  waiterLeft(): void {
+    if (this.flight.landed && !this.flight.stored) this.forget();
   }
 
   /** Nobody waits any more. */
   cancel(): void {
-    this.#context.timers.cancel(this);
-    if (this.#exchange !== undefined) this.#context.backend.cancel(this.#exchange);
+    const exchange = this.#exchange;
+    if (exchange === undefined) return;
+    this.#exchange = undefined;
+    this.#context.timers.cancel(exchange);
+    this.#context.backend.cancel(exchange);
+    exchange.release();
   }
 
   bodyMoved(): void {}
@@ -96,15 +102,15 @@ export class SharedCall extends Alarm implements Reply, ReplySource, ExchangeOwn
   }
 
   replyEnded(nowMs: number): void {
-    const exchange = this.#exchange!;
-    if (this.#leadAgain(exchange, nowMs)) return;
+    const exchange = this.#exchange;
+    if (exchange === undefined || this.#leadAgain(exchange, nowMs)) return;
     const { flight, log } = this;
     const { map, limits, timers } = this.#context;
-    timers.cancel(this);
+    timers.cancel(exchange);
     this.ended = true;
     this.status = exchange.status;
     this.#exchange = undefined;
-    this.#body = NO_BODY;
+    exchange.body.clear();
     if (log.end > limits.maxMessageBytes) flight.sealed = true;
     const isGood = exchange.status === STATUS.ok ||
       limits.cacheErrors && exchange.failure === undefined;
@@ -114,17 +120,32 @@ export class SharedCall extends Alarm implements Reply, ReplySource, ExchangeOwn
   }
 
   /** The bound of the whole flight has come. */
-  override wake(nowMs: number): void {
+  timeIsUp(nowMs: number): void {
     if (this.#exchange === undefined) return;
     const { backend, limits } = this.#context;
-    backend.cancel(this.#exchange, { kind: "backendTimeout", timeoutMs: limits.backendTimeoutMs });
+    backend.cancel(this.#exchange, {
+      kind: "backendTimeout",
+      timeoutMs: limits.backendTimeoutMs,
+    });
     this.replyEnded(nowMs);
   }
 
-  /** Each waiter may finish, and so leave, while it reads: from the last to the first nobody is missed. */
+  /** Each waiter may finish, and so leave, while it reads. */
   #relayToAll(): void {
-    const { waiters } = this.flight;
-    for (let i = waiters.length - 1; i >= 0; i--) (waiters[i] as Call | undefined)?.readMore();
+    for (const waiter of this.#waiters()) waiter.readMore();
+  }
+
+  /** The callers that wait now, so that they may leave while one goes through them. */
+  #waiters(): Call[] {
+    const waiters: Call[] = [];
+    for (
+      let waiter = this.flight.lastWaiter;
+      waiter !== undefined;
+      waiter = waiter.previousWaiter
+    ) {
+      waiters.push(waiter as Call);
+    }
+    return waiters;
   }
 
   /**
@@ -133,23 +154,23 @@ export class SharedCall extends Alarm implements Reply, ReplySource, ExchangeOwn
    */
   #leadAgain(exchange: Exchange, nowMs: number): boolean {
     const { flight } = this;
-    const isLeadersDeadline = this.#leaderDeadlineMs !== NO_DEADLINE &&
+    const isLeadersDeadline = exchange.deadlineMs !== NO_DEADLINE &&
       exchange.failure?.kind !== "backendTimeout" &&
-      nowMs >= this.#leaderDeadlineMs - DEADLINE_SLACK_MS &&
+      nowMs >= exchange.deadlineMs - DEADLINE_SLACK_MS &&
       (exchange.status === STATUS.deadlineExceeded || exchange.status === STATUS.cancelled);
     if (!isLeadersDeadline || exchange.receivedBytes > 0 || flight.landed) return false;
     const next = this.#patientWaiter(nowMs);
     if (next === undefined || next.stream.position > 0) return false;
-    this.#furthest = 0;
+    this.#context.timers.cancel(exchange);
     this.#endTheImpatient(nowMs);
-    this.start(next);
+    this.start(next, exchange.body);
     return true;
   }
 
   /** The waiter with the most time left, if it has more than the leader had. */
   #patientWaiter(nowMs: number): Call | undefined {
     let best: Call | undefined;
-    for (const waiter of this.flight.waiters as Call[]) {
+    for (const waiter of this.#waiters()) {
       if (waiter.deadlineMs === NO_DEADLINE) return waiter;
       if (
         waiter.deadlineMs > nowMs + DEADLINE_SLACK_MS && waiter.deadlineMs > (best?.deadlineMs ?? 0)
@@ -160,7 +181,7 @@ export class SharedCall extends Alarm implements Reply, ReplySource, ExchangeOwn
 
   /** Those whose time is up get the status that says so rather than the second call's. */
   #endTheImpatient(nowMs: number): void {
-    for (const waiter of [...this.flight.waiters] as Call[]) {
+    for (const waiter of this.#waiters()) {
       const { deadlineMs } = waiter;
       if (deadlineMs !== NO_DEADLINE && deadlineMs <= nowMs + DEADLINE_SLACK_MS) {
         waiter.failOwn({ kind: "deadline" });
@@ -173,8 +194,8 @@ export class SharedCall extends Alarm implements Reply, ReplySource, ExchangeOwn
     const { log } = this;
     const maxLagBytes = this.#context.limits.maxMessageBytes * LAG_FACTOR;
     let slowest = log.end;
-    for (const waiter of [...this.flight.waiters] as Call[]) {
-      if (waiter.place === NOT_WAITING) continue;
+    for (const waiter of this.#waiters()) {
+      if (waiter.isOver) continue;
       const { position } = waiter.stream;
       if (log.end - position > maxLagBytes) waiter.failOwn({ kind: "tooSlow" });
       else slowest = Math.min(slowest, position);

@@ -6,7 +6,7 @@ import {
   FRAME_HEADER_BYTES,
   putFrameHeader,
 } from "./frame.ts";
-import { allocate } from "./slab.ts";
+import { allocate, release } from "./slab.ts";
 
 /** Holds a small unary reply (two header blocks and a short message) without growing. */
 const FIRST_BYTES = 192;
@@ -75,8 +75,9 @@ export class FrameLog {
     this.shift = this.start;
   }
 
-  /** Forgets everything, as if nothing had been appended. */
+  /** Forgets everything, as if nothing had been appended. No stream may be relaying it any more. */
   clear(): void {
+    release(this.bytes);
     this.bytes = NOTHING;
     this.shift =
       this.start =
@@ -90,6 +91,7 @@ export class FrameLog {
   settle(): void {
     const held = new Uint8Array(this.end - this.start);
     held.set(this.bytes.subarray(this.start - this.shift, this.end - this.shift));
+    release(this.bytes);
     this.bytes = held;
     this.shift = this.start;
   }
@@ -107,7 +109,10 @@ export class FrameLog {
 
   #grow(size: number): void {
     const grown = allocate(Math.max(size, FIRST_BYTES, 2 * this.bytes.length));
-    grown.set(this.bytes.subarray(0, this.end - this.shift));
+    if (this.bytes.length > 0) {
+      grown.set(this.bytes.subarray(0, this.end - this.shift));
+      release(this.bytes);
+    }
     this.bytes = grown;
   }
 }

@@ -24,5 +24,5 @@ export { DEFAULT_TABLE_BYTES, HpackDecoder } from "./hpack_decoder.ts";
 export { encodeStateless, HpackEncoder, statelessBlock, writeLiteral } from "./hpack_encoder.ts";
 export { huffmanDecode, huffmanEncode, huffmanLength } from "./huffman.ts";
 export { OutputBuffer } from "./output_buffer.ts";
-export { allocate } from "./slab.ts";
+export { allocate, release } from "./slab.ts";
 export { STATIC_TABLE } from "./static_table.ts";

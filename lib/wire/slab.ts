@@ -1,20 +1,38 @@
-/** Bytes allocated at once for many small logs. */
+/** Bytes allocated at once for many pieces. */
 const SLAB_BYTES = 65_536;
 
-/** Larger pieces get storage of their own, so that one long-lived piece pins little. */
-const MAX_PIECE_BYTES = 2_048;
+/** Sizes that pieces come in: a small unary reply, one with some metadata, and what a few KiB take. */
+const PIECE_BYTES = [192, 512, 1_536, 4_096];
 
+/** Free bytes kept of each size: what a burst needed is given back to the collector. */
+const MAX_FREE_BYTES = 2 ** 20;
+
+const free: Uint8Array[][] = PIECE_BYTES.map(() => []);
 let slab = new Uint8Array(0);
 let used = 0;
 
 /**
- * Storage for `size` bytes, not zeroed. V8 takes 2 µs for an array of its own above 64 bytes and 0.1 µs for a
- * view, so short ones share a slab, which lives as long as any of its pieces: what is kept for long should be
- * copied out (`FrameLog.settle`).
+ * Storage for at least `size` bytes, not zeroed. V8 takes 2 µs for an array of its own above 64 bytes and 0.1 µs for a
+ * view, so short ones share a slab, and are used again when they were given back ({@linkcode release}). A piece that
+ * is not given back is collected like anything else, but keeps its slab alive: what is kept for long should be copied
+ * out (`FrameLog.settle`).
  */
 export function allocate(size: number): Uint8Array {
-  if (size > MAX_PIECE_BYTES) return new Uint8Array(size);
-  if (used + size > slab.length) {
+  const sizeClass = PIECE_BYTES.findIndex((bytes) => size <= bytes);
+  if (sizeClass < 0) return new Uint8Array(size);
+  return free[sizeClass]!.pop() ?? cut(PIECE_BYTES[sizeClass]!);
+}
+
+/** Gives a piece back. Nobody may read or write it any more: the next one to allocate gets it. */
+export function release(piece: Uint8Array): void {
+  const sizeClass = PIECE_BYTES.indexOf(piece.length);
+  if (sizeClass < 0 || piece.buffer.byteLength !== SLAB_BYTES) return;
+  const pieces = free[sizeClass]!;
+  if (pieces.length * piece.length < MAX_FREE_BYTES) pieces.push(piece);
+}
+
+function cut(size: number): Uint8Array {
+  if (used + size > SLAB_BYTES || slab.length === 0) {
     slab = new Uint8Array(SLAB_BYTES);
     used = 0;
   }
