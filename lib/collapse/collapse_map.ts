@@ -8,6 +8,9 @@ const MAX_IDLE_HEADS = 10_000;
 /** Heads looked at for each new one beyond the limit: two, so that their number shrinks. */
 const HEADS_EXAMINED = 2;
 
+/** Keys of one head remembered as private; a backend whose every answer is private says so again at the next one. */
+const MAX_PRIVATE_KEYS = 1_000;
+
 export interface CollapseLimits {
   /** Results kept (COLLAPSER_MAX_CACHE_ENTRIES). */
   readonly maxEntries: number;
@@ -137,6 +140,26 @@ export class CollapseMap<R extends Reply> {
     } else {
       this.land(flight);
     }
+  }
+
+  /**
+   * The flight's answer is for its leader alone: nobody joins it any more, and until `untilMs` equal calls are not
+   * made to wait for each other, which could only serialise them.
+   */
+  makePrivate(flight: Flight<R>, untilMs: number): void {
+    const keys = flight.head.privateUntilMs ??= new Map();
+    if (keys.size >= MAX_PRIVATE_KEYS) keys.clear();
+    keys.set(flight.bodyKey, untilMs);
+    flight.sealed = true;
+  }
+
+  /** Whether calls for this key were found to be private of late. */
+  isPrivate(head: KeyHead<R>, bodyKey: string, nowMs: number): boolean {
+    const untilMs = head.privateUntilMs?.get(bodyKey);
+    if (untilMs === undefined) return false;
+    if (nowMs < untilMs) return true;
+    head.privateUntilMs!.delete(bodyKey);
+    return false;
   }
 
   /** Lets go of what has expired. */

@@ -92,7 +92,9 @@ export class BackendSession implements ConnectionSink<Exchange>, PumpOwner {
     const { stream, body } = exchange;
     if (stream === undefined || stream.closed) return;
     if (body.end > stream.position) this.connection.relay(stream, body);
-    if (body.end > REPEATABLE_BYTES || exchange.log.end > 0) body.dropBefore(stream.position);
+    const isNeededAgain = exchange.keepsBody ||
+      body.end <= REPEATABLE_BYTES && exchange.log.end === 0;
+    if (!isNeededAgain) body.dropBefore(stream.position);
     exchange.owner.bodyMoved();
     this.#pump.flushSoon();
   }
@@ -139,6 +141,7 @@ export class BackendSession implements ConnectionSink<Exchange>, PumpOwner {
           : { kind: "noStatus" },
       );
     }
+    if (head.cache !== undefined) exchange.restrict(head.cache);
     exchange.log.appendHeaders(blockOf(headers), endStream);
     this.#touch(exchange);
     if (endStream) this.#end(exchange, head.grpcStatus!);

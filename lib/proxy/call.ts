@@ -110,8 +110,11 @@ export class Call extends Waiter<SharedCall> implements ExchangeOwner {
     const key = bodyKey(bytes, from, to, context.codec);
     const isFresh = this.#cacheControl !== "" && this.#cacheControl.includes("no-cache");
     const flight = isFresh ? undefined : context.map.lookUp(keyHead, key, connection.nowMs);
-    if (flight === undefined) this.#lead(key, this.#wholeBody(bytes, from, to));
-    else if (flight.stored) this.#readStored(flight);
+    if (flight === undefined) {
+      const isPrivate = !isFresh && context.map.isPrivate(keyHead, key, connection.nowMs);
+      if (isPrivate) this.#passWhole(bytes, from, to, "no_store");
+      else this.#lead(key, this.#wholeBody(bytes, from, to));
+    } else if (flight.stored) this.#readStored(flight);
     else if (context.map.isFull(flight)) this.#passWhole(bytes, from, to, "followers");
     else this.#join(flight);
   }
@@ -198,10 +201,9 @@ export class Call extends Waiter<SharedCall> implements ExchangeOwner {
   }
 
   #join(flight: Flight<SharedCall>): void {
-    this.#decide("joined");
+    this.#outcome = "joined"; // counted when it has come to that: the answer may turn out to be private
     this.#phase = "reading";
     this.#armDeadline();
-    this.#body = undefined;
     this.session.context.map.join(flight, this);
     if (flight.reply.log.end > 0) this.readMore();
   }
@@ -214,6 +216,13 @@ export class Call extends Waiter<SharedCall> implements ExchangeOwner {
     flight.reply.readers++; // until it is done: now, unless its window is too small for the whole reply
     this.readMore();
     if (!this.isOver) this.#armDeadline();
+  }
+
+  /** The answer it waited for turned out to be another caller's alone; nothing of it was read. */
+  passAfterAll(body: FrameLog): void {
+    this.session.context.map.leave(this);
+    this.#body = body;
+    this.#pass("no_store");
   }
 
   /** Relays what there is of the reply and has not been relayed. */
@@ -341,6 +350,7 @@ export class Call extends Waiter<SharedCall> implements ExchangeOwner {
     const { method } = this.route;
     const wasPassing = this.#phase === "passing";
     if (this.#outcome === undefined) this.#decide("rejected");
+    else if (this.#outcome === "joined") this.#decide("joined");
     this.#phase = "done";
     this.stream.owner = undefined;
     this.#source = undefined;

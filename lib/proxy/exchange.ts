@@ -3,6 +3,7 @@ import { formatTimeout, isOneMessage, MessageScanner } from "../grpc/mod.ts";
 import { Alarm } from "../transport/mod.ts";
 import { Field, FrameLog } from "../wire/mod.ts";
 import type { BackendSession } from "./backend_session.ts";
+import type { CachePolicy } from "./cache_policy.ts";
 import { type Failure, statusOfFailure } from "./failure.ts";
 import { appendFailure } from "./reply_fields.ts";
 import type { RequestRoute } from "./request_route.ts";
@@ -44,6 +45,8 @@ export class Exchange extends Alarm implements ReplySource {
   readonly perCall: readonly Field[];
   /** The request's DATA frames; it grows while the caller sends. */
   readonly body: FrameLog;
+  /** The owner may need the whole body again. */
+  readonly keepsBody: boolean;
   /** The request has no DATA at all: its HEADERS end the stream. */
   readonly headEndsStream: boolean;
   /** When the caller gives up, by the transport's clock; it is passed on as what is left. */
@@ -67,6 +70,10 @@ export class Exchange extends Alarm implements ReplySource {
   counted = false;
   /** Its session will tell the owner what came. */
   touched = false;
+  /** The reply is for its caller alone. */
+  isPrivate = false;
+  /** Longest that the reply allows itself to be kept. */
+  maxAgeMs = Infinity;
   /** DATA bytes of the reply, and those of them that the backend was given credit for. */
   receivedBytes = 0;
   creditedBytes = 0;
@@ -79,6 +86,7 @@ export class Exchange extends Alarm implements ReplySource {
       route: RequestRoute;
       perCall: readonly Field[];
       body: FrameLog;
+      keepsBody?: boolean;
       headEndsStream?: boolean;
       deadlineMs: number;
     },
@@ -88,6 +96,7 @@ export class Exchange extends Alarm implements ReplySource {
     this.route = request.route;
     this.perCall = request.perCall;
     this.body = request.body;
+    this.keepsBody = request.keepsBody ?? false;
     this.headEndsStream = request.headEndsStream ?? false;
     this.deadlineMs = request.deadlineMs;
   }
@@ -108,6 +117,12 @@ export class Exchange extends Alarm implements ReplySource {
   /** Whether it can be sent once more: nothing of the reply has come, and the request is still whole. */
   get canRepeat(): boolean {
     return !this.ended && this.log.end === 0 && this.body.start === 0;
+  }
+
+  /** What the reply's initial or trailing metadata says about sharing it; the stricter word counts. */
+  restrict({ isPrivate, maxAgeMs }: CachePolicy): void {
+    if (isPrivate) this.isPrivate = true;
+    this.maxAgeMs = Math.min(this.maxAgeMs, maxAgeMs);
   }
 
   /** DATA of the reply; returns whether it has begun to stream, which is by a second message. */

@@ -1,5 +1,6 @@
 import { isGrpcContentType, parseStatus } from "../grpc/mod.ts";
 import type { HeaderList } from "../wire/mod.ts";
+import { type CachePolicy, cachePolicy } from "./cache_policy.ts";
 
 /** What a list of the backend's says, read once for a list. */
 export interface ReplyHead {
@@ -11,6 +12,8 @@ export interface ReplyHead {
   readonly isGrpc: boolean;
   /** undefined where there is none, or none that can be read. */
   readonly grpcStatus: number | undefined;
+  /** undefined where nothing is said about keeping it. */
+  readonly cache: CachePolicy | undefined;
 }
 
 export function replyHead(list: HeaderList): ReplyHead {
@@ -25,5 +28,6 @@ function read(list: HeaderList): ReplyHead {
     interim: httpStatus >= 100 && httpStatus < 200,
     isGrpc: httpStatus === 200 && isGrpcContentType(list.get("content-type") ?? ""),
     grpcStatus: status === undefined ? undefined : parseStatus(status),
+    cache: cachePolicy(list),
   };
 }

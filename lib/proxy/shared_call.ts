@@ -3,6 +3,7 @@ import { STATUS } from "../grpc/mod.ts";
 import { FrameLog } from "../wire/mod.ts";
 import type { Call } from "./call.ts";
 import type { CallContext } from "./call_context.ts";
+import { joinData } from "./debug_log.ts";
 import {
   Exchange,
   type ExchangeOwner,
@@ -23,6 +24,9 @@ const LAG_FACTOR = 4;
 /** A result kept longer than this moves into storage of its own (see `FrameLog.settle`). */
 const SETTLE_ABOVE_MS = 1_000;
 
+/** How long calls for a key pass through after an answer to one was private. */
+const PRIVATE_MS = 10_000;
+
 /** Stands in for a request that is not needed any more. */
 const NO_BODY = new FrameLog();
 
@@ -41,6 +45,7 @@ export class SharedCall implements Reply, ReplySource, ExchangeOwner {
   readers = 0;
   #context: CallContext;
   #exchange: Exchange | undefined = undefined;
+  #leader: Call | undefined = undefined;
 
   constructor(context: CallContext) {
     this.#context = context;
@@ -54,8 +59,9 @@ export class SharedCall implements Reply, ReplySource, ExchangeOwner {
   start(leader: Call, body: FrameLog): void {
     const { timers, limits, backend } = this.#context;
     const { route, perCall, deadlineMs } = leader;
-    const exchange = new Exchange(this, { route, perCall, body, deadlineMs });
+    const exchange = new Exchange(this, { route, perCall, body, deadlineMs, keepsBody: true });
     this.#exchange = exchange;
+    this.#leader = leader;
     this.log = exchange.log;
     // Followers may have more time than the leader, or say nothing: the backend's timeout bounds them.
     timers.set(exchange, Math.max(deadlineMs, timers.nowMs + limits.backendTimeoutMs));
@@ -97,6 +103,7 @@ export class SharedCall implements Reply, ReplySource, ExchangeOwner {
   replyGrew(): void {
     const { flight, log } = this;
     if (log.end > this.#context.limits.maxMessageBytes) flight.sealed = true;
+    if (this.#exchange?.isPrivate) this.#turnFollowersAway(this.#exchange);
     this.#relayToAll();
     if (flight.sealed && !flight.landed) this.#slide();
   }
@@ -109,14 +116,27 @@ export class SharedCall implements Reply, ReplySource, ExchangeOwner {
     timers.cancel(exchange);
     this.ended = true;
     this.status = exchange.status;
+    if (exchange.isPrivate) this.#turnFollowersAway(exchange);
     this.#exchange = undefined;
+    this.#leader = undefined;
     exchange.body.clear();
     if (log.end > limits.maxMessageBytes) flight.sealed = true;
     const isGood = exchange.status === STATUS.ok ||
       limits.cacheErrors && exchange.failure === undefined;
     if (isGood && limits.cacheDurationMs > SETTLE_ABOVE_MS) log.settle();
-    map.keep(flight, nowMs, isGood ? limits.cacheDurationMs : 0);
+    map.keep(flight, nowMs, isGood ? Math.min(limits.cacheDurationMs, exchange.maxAgeMs) : 0);
     this.#relayToAll();
+  }
+
+  /** The answer is for the leader alone: who has been given nothing of it makes a call of its own. */
+  #turnFollowersAway(exchange: Exchange): void {
+    const { flight } = this;
+    this.#context.map.makePrivate(flight, this.#context.timers.nowMs + PRIVATE_MS);
+    for (const waiter of this.#waiters()) {
+      if (waiter === this.#leader || waiter.stream.position > 0) continue;
+      waiter.passAfterAll(copyOf(exchange.body));
+    }
+    if (flight.waiterCount === 0) this.cancel(); // the leader had left already
   }
 
   /** The bound of the whole flight has come. */
@@ -202,4 +222,12 @@ export class SharedCall implements Reply, ReplySource, ExchangeOwner {
     }
     log.dropBefore(slowest);
   }
+}
+
+/** A body of its own for another backend call; the first one's storage is given back when that call has ended. */
+function copyOf(body: FrameLog): FrameLog {
+  const copy = new FrameLog();
+  const data = joinData(body);
+  copy.appendData(data, 0, data.length, true);
+  return copy;
 }
