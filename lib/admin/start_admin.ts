@@ -1,0 +1,51 @@
+import { type AdminSources, answer } from "./pages.ts";
+
+/** Longest that closing waits for answers under way: a scrape is far shorter, a client that stopped reading is not. */
+const CLOSE_GRACE_MS = 1_000;
+
+export interface AdminOptions extends AdminSources {
+  /** `::` takes both IP versions; where IPv6 is off, IPv4 alone. */
+  readonly hostname: string;
+  /** 0 takes a free one. */
+  readonly port: number;
+}
+
+/** The admin listener while it runs. */
+export interface Admin {
+  readonly port: number;
+  /** Takes no more requests, and resolves when those under way are answered or have had a second. Once is enough. */
+  close(): Promise<void>;
+}
+
+/** Listens for scrapes and probes. Throws what the system says when the address cannot be had. */
+export function startAdmin(options: AdminOptions): Admin {
+  const server = serveOn(options, (request) => answer(request, options));
+  let closed: Promise<void> | undefined;
+  return { port: server.addr.port, close: () => closed ??= close(server) };
+}
+
+/** `::` takes both IP versions; where IPv6 is switched off, IPv4 alone is what was meant. */
+function serveOn(
+  address: { hostname: string; port: number },
+  handler: Deno.ServeHandler,
+): Deno.HttpServer<Deno.NetAddr> {
+  const { hostname, port } = address;
+  function onListen(): void {} // which would print a line of its own
+  try {
+    return Deno.serve({ hostname, port, onListen }, handler);
+  } catch (error) {
+    const noIpv6 = error instanceof Error &&
+      /EAFNOSUPPORT|Address family not supported|os error 97/.test(error.message);
+    if (hostname !== "::" || !noIpv6) throw error;
+    return Deno.serve({ hostname: "0.0.0.0", port, onListen }, handler);
+  }
+}
+
+/** An abort would not hang either, but throws out of the event loop once a shutdown has begun. */
+async function close(server: Deno.HttpServer): Promise<void> {
+  const { promise: late, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, CLOSE_GRACE_MS);
+  await Promise.race([server.shutdown(), late]);
+  clearTimeout(timer);
+  server.unref(); // what is left must not keep the process
+}

@@ -1,0 +1,94 @@
+import { errorCodeName, MAX_LABELS, type ProxyObserver } from "../proxy/mod.ts";
+import type { Logger } from "./logger.ts";
+import { RateLimit } from "./rate_limit.ts";
+
+/** Metadata names that say who asks: leaving one out of the key may hand an answer to the wrong caller. */
+const SAYS_WHO = /auth|cookie|token|key|secret|session|user|account|tenant|subject|client-cert/;
+
+/** Writes what the proxy tells into the log; repetitive kinds at most once a second. */
+export function loggingObserver(
+  log: Logger,
+  options: { now?: () => number } = {},
+): ProxyObserver {
+  const limit = new RateLimit(options.now);
+  const judged = new Named(log, "methods and how they are judged");
+  const savings = new Named(log, "methods whose calls could be shared");
+  const apart = new Named(log, "metadata names that keep calls apart");
+  return {
+    methodJudged(method, { eligible, why }) {
+      if (!judged.admit(method)) return;
+      log.info(eligible ? "Method collapses" : "Method passes through", { method, why });
+    },
+    couldHaveCollapsed(method) {
+      if (!savings.admit(method)) return;
+      log.info("Equal calls at the same time each went to the backend", {
+        method,
+        hint: `set COLLAPSER_METHODS=auto,${method} if its answers may be shared`,
+      });
+    },
+    keptApartBy(method, metadataName) {
+      if (!apart.admit(metadataName)) return;
+      log.info("Calls at the same time differed in one metadata name alone", {
+        method,
+        metadata: metadataName,
+        hint: keyHint(metadataName),
+      });
+    },
+    connectionFailed(side, { code, why }, remote) {
+      const leftOut = limit.admit(side);
+      if (leftOut === undefined) return;
+      log.warn("Connection closed: the peer broke the protocol", {
+        side,
+        remote,
+        code: errorCodeName(code),
+        why,
+        ...countOf(leftOut),
+      });
+    },
+    backendUp: (backend) => log.info("Backend is reachable", { backend }),
+    backendDown: (backend, why) => log.warn("Backend is not reachable", { backend, why }),
+    faultOfOurs(what, error) {
+      const leftOut = limit.admit(`fault: ${what}`);
+      if (leftOut === undefined) return;
+      log.error("Fault in collapser", { what, stack: Deno.inspect(error), ...countOf(leftOut) });
+    },
+  };
+}
+
+/**
+ * Names that were logged, each once, and silence after as many as the metrics have labels for: callers bring methods
+ * and metadata names, and could fill the log with them.
+ */
+class Named {
+  readonly #log: Logger;
+  readonly #what: string;
+  readonly #names = new Set<string>();
+  #full = false;
+
+  constructor(log: Logger, what: string) {
+    this.#log = log;
+    this.#what = what;
+  }
+
+  admit(name: string): boolean {
+    if (this.#full || this.#names.has(name)) return false;
+    if (this.#names.size < MAX_LABELS) {
+      this.#names.add(name);
+      return true;
+    }
+    this.#full = true;
+    this.#log.info(`Not logged any more after ${MAX_LABELS}: ${this.#what}`);
+    return false;
+  }
+}
+
+function keyHint(metadataName: string): string {
+  const setting = `COLLAPSER_IGNORE_HEADERS=${metadataName}`;
+  return SAYS_WHO.test(metadataName)
+    ? `it may say who asks: set ${setting} only if every caller gets the same answers`
+    : `set ${setting} if answers do not depend on it`;
+}
+
+function countOf(leftOut: number): { left_out?: number } {
+  return leftOut === 0 ? {} : { left_out: leftOut };
+}

@@ -1,0 +1,122 @@
+import { type MethodCounters, OUTCOMES, PASS_REASONS, type Side } from "../proxy/mod.ts";
+import { addBackendMetrics } from "./backend_metrics.ts";
+import { errorCodeLabel, forCodes, nameLabel } from "./labels.ts";
+import { readingOf } from "./original_metrics.ts";
+import type { MetricSet } from "./registry.ts";
+import type { MetricsSource } from "./source.ts";
+
+const SIDES: readonly Side[] = ["caller", "backend"];
+
+/**
+ * The metrics with labels. Sets known beforehand (outcomes, reasons, backends) are complete from the first scrape;
+ * what callers bring (methods, services) and statuses appear with their first count.
+ */
+export function addProxyMetrics(metrics: MetricSet, source: MetricsSource): void {
+  addCallMetrics(metrics, source);
+  addSavingMetrics(metrics, source);
+  addBackendMetrics(metrics, source.counters.backends);
+  addConnectionMetrics(metrics, source);
+}
+
+function addCallMetrics(metrics: MetricSet, source: MetricsSource): void {
+  const { counters } = source;
+  metrics.counter("collapser_calls_total", {
+    help:
+      "Calls by method and outcome, each once: hit (a stored result), joined (a call under way), " +
+      "led (a call that others may join), passed (a call of its own), stale, rejected.",
+    labels: ["method", "outcome"],
+    collect(put) {
+      forMethods(counters.methods, (method, { outcomes }) => {
+        for (const outcome of OUTCOMES) {
+          if (outcomes[outcome] > 0) put(outcomes[outcome], { method, outcome });
+        }
+      });
+    },
+  });
+  metrics.counter("collapser_responses_total", {
+    help: "Answers given to callers by method and gRPC status.",
+    labels: ["method", "grpc_code"],
+    collect(put) {
+      forMethods(counters.methods, (method, { responses }) => {
+        forCodes(responses, (grpc_code, count) => put(count, { method, grpc_code }));
+      });
+    },
+  });
+  metrics.histogram("collapser_call_duration_seconds", {
+    help: "Time from a call's arrival to the end of its answer, by outcome, in seconds.",
+    labels: ["outcome"],
+    collect(put) {
+      for (const outcome of OUTCOMES) put(readingOf(counters.durations[outcome]), { outcome });
+    },
+  });
+}
+
+/** What is shared, what is not, and why not. */
+function addSavingMetrics(metrics: MetricSet, source: MetricsSource): void {
+  const { counters } = source;
+  metrics.gauge("collapser_waiters", {
+    help: "Callers waiting on flights now.",
+    collect: (put) => put(source.waiters()),
+  });
+  metrics.gauge("collapser_cached_bytes", {
+    help: "Bytes that stored results take, keys included.",
+    collect: (put) => put(source.cachedBytes()),
+  });
+  metrics.counter("collapser_passed_total", {
+    help: "Calls that passed through on their own, by reason: method (not eligible), streaming " +
+      "(not exactly one request message), size, followers (too many on one flight), mode, no_store.",
+    labels: ["reason"],
+    collect(put) {
+      for (const reason of PASS_REASONS) put(counters.passed[reason], { reason });
+    },
+  });
+  metrics.counter("collapser_would_collapse_total", {
+    help: "Calls that could have joined an equal one, were the method eligible.",
+    labels: ["method"],
+    collect(put) {
+      forMethods(counters.methods, (method, { wouldCollapse }) => {
+        if (wouldCollapse > 0) put(wouldCollapse, { method });
+      });
+    },
+  });
+  metrics.counter("collapser_invalidated_total", {
+    help: "Answered calls that may have written, which outdated the stored results of a service.",
+    labels: ["service"],
+    collect(put) {
+      for (const [service, count] of counters.invalidated) {
+        put(count, { service: nameLabel(service) });
+      }
+    },
+  });
+}
+
+function addConnectionMetrics(metrics: MetricSet, source: MetricsSource): void {
+  const { counters } = source;
+  metrics.gauge("collapser_connections", {
+    help: "Connections of callers that are open.",
+    collect: (put) => put(counters.connections),
+  });
+  metrics.counter("collapser_connection_errors_total", {
+    help: "Connections that ended for a fault, by side (caller, backend) and HTTP/2 error code.",
+    labels: ["side", "code"],
+    collect(put) {
+      for (const side of SIDES) {
+        for (const [code, count] of counters.connectionErrors[side]) {
+          put(count, { side, code: errorCodeLabel(code) });
+        }
+      }
+    },
+  });
+  metrics.gauge("collapser_build_info", {
+    help: "Always 1; the labels are the versions of collapser and of Deno.",
+    labels: ["version", "deno"],
+    collect: (put) => put(1, { version: source.version, deno: Deno.version.deno }),
+  });
+}
+
+function forMethods(
+  methods: ReadonlyMap<string, MethodCounters>,
+  visit: (label: string, counters: MethodCounters) => void,
+): void {
+  for (const counters of methods.values()) visit(nameLabel(counters.label), counters);
+}

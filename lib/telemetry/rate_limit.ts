@@ -1,0 +1,46 @@
+/** One line a second shows that something goes on, and leaves the rest of the log readable. */
+const EVERY_MS = 1_000;
+
+/** Kinds told apart. They are meant to be few and ours; past it they share one allowance. */
+const MAX_KINDS = 200;
+const OTHER_KIND = "other";
+
+interface Allowance {
+  lastMs: number;
+  leftOut: number;
+}
+
+/**
+ * Lets one of a kind through each second and counts the others. The count comes with the next one that is let
+ * through; what ends a burst is told by nobody but the metrics.
+ */
+export class RateLimit {
+  readonly #now: () => number;
+  readonly #kinds = new Map<string, Allowance>();
+
+  /** `now` gives milliseconds from any beginning. */
+  constructor(now: () => number = () => performance.now()) {
+    this.#now = now;
+  }
+
+  /** How many of this kind were left out since the last that was not; undefined when this one is left out too. */
+  admit(kind: string): number | undefined {
+    const nowMs = this.#now();
+    const known = this.#allowance(kind);
+    if (nowMs - known.lastMs < EVERY_MS) {
+      known.leftOut++;
+      return undefined;
+    }
+    const { leftOut } = known;
+    known.lastMs = nowMs;
+    known.leftOut = 0;
+    return leftOut;
+  }
+
+  #allowance(kind: string): Allowance {
+    const label = this.#kinds.has(kind) || this.#kinds.size < MAX_KINDS ? kind : OTHER_KIND;
+    let known = this.#kinds.get(label);
+    if (known === undefined) this.#kinds.set(label, known = { lastMs: -Infinity, leftOut: 0 });
+    return known;
+  }
+}

@@ -1,0 +1,253 @@
+import {
+  assertEquals,
+  assertInstanceOf,
+  assertLess,
+  assertStringIncludes,
+  assertThrows,
+} from "@std/assert";
+import { type Admin, type AdminOptions, startAdmin } from "../../lib/admin/mod.ts";
+import { createLogger } from "../../lib/telemetry/mod.ts";
+
+const METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8";
+const NO_IPV6 = Object.assign(new Error("Address family not supported by protocol (os error 97)"), {
+  code: "EAFNOSUPPORT",
+});
+
+interface Started {
+  readonly admin: Admin;
+  readonly logged: Record<string, unknown>[];
+  /** Sends a request and reads the whole answer. */
+  ask(path: string, method?: string): Promise<{ status: number; text: string; headers: Headers }>;
+}
+
+async function withAdmin(
+  options: Partial<AdminOptions>,
+  use: (started: Started) => Promise<void>,
+): Promise<void> {
+  const logged: Record<string, unknown>[] = [];
+  const log = createLogger({
+    level: "info",
+    format: "json",
+    write: (line) => void logged.push(JSON.parse(line)),
+  });
+  const admin = startAdmin({
+    hostname: "127.0.0.1",
+    port: 0,
+    metrics: { text: () => Promise.resolve("# TYPE up gauge\nup 1\n"), contentType: METRICS_TYPE },
+    readiness: () => ({ ready: true, reason: "" }),
+    log,
+    ...options,
+  });
+  async function ask(path: string, method = "GET") {
+    const response = await fetch(`http://127.0.0.1:${admin.port}${path}`, { method });
+    return { status: response.status, text: await response.text(), headers: response.headers };
+  }
+  try {
+    await use({ admin, logged, ask });
+  } finally {
+    await admin.close();
+  }
+}
+
+Deno.test("startAdmin serves the metrics with their content type", async () => {
+  await withAdmin({}, async ({ ask }) => {
+    const { status, text, headers } = await ask("/metrics");
+    assertEquals([status, text], [200, "# TYPE up gauge\nup 1\n"]);
+    assertEquals(headers.get("content-type"), METRICS_TYPE);
+  });
+});
+
+Deno.test("startAdmin answers /health while it lives", async () => {
+  await withAdmin({ readiness: () => ({ ready: false, reason: "draining" }) }, async ({ ask }) => {
+    const { status, text } = await ask("/health");
+    assertEquals([status, text], [200, "ok\n"]);
+  });
+});
+
+Deno.test("startAdmin asks for readiness on each request to /ready", async () => {
+  let state = { ready: false, reason: "no backend is reachable" };
+  await withAdmin({ readiness: () => state }, async ({ ask }) => {
+    const before = await ask("/ready");
+    assertEquals([before.status, before.text], [503, "not ready: no backend is reachable\n"]);
+    state = { ready: true, reason: "" };
+    const after = await ask("/ready?verbose");
+    assertEquals([after.status, after.text], [200, "ready\n"]);
+  });
+});
+
+Deno.test("startAdmin lists its pages at /", async () => {
+  await withAdmin({}, async ({ ask }) => {
+    const { status, text } = await ask("/");
+    assertEquals(status, 200);
+    for (const path of ["/metrics", "/health", "/ready"]) assertStringIncludes(text, path);
+  });
+});
+
+Deno.test("startAdmin answers HEAD as GET without the body", async () => {
+  await withAdmin({}, async ({ ask }) => {
+    for (const path of ["/", "/metrics", "/health", "/ready"]) {
+      const get = await ask(path);
+      const head = await ask(path, "HEAD");
+      assertEquals([head.status, head.text], [200, ""]);
+      for (const name of ["content-type", "content-length", "cache-control"]) {
+        assertEquals(head.headers.get(name), get.headers.get(name), `${name} of ${path}`);
+      }
+    }
+  });
+});
+
+Deno.test("startAdmin refuses other paths and methods in words", async () => {
+  await withAdmin({}, async ({ ask }) => {
+    for (const path of ["/metrics/", "/nothing", "/healthz", "//metrics"]) {
+      const { status, text } = await ask(path);
+      assertEquals([status, text], [404, "No such page: see /\n"], path);
+    }
+    for (const method of ["POST", "PUT", "DELETE", "OPTIONS", "PATCH"]) {
+      const { status, text, headers } = await ask("/metrics", method);
+      assertEquals([status, text], [405, "Only GET, HEAD here\n"], method);
+      assertEquals(headers.get("allow"), "GET, HEAD");
+    }
+  });
+});
+
+Deno.test("startAdmin refuses a host that is none, and does not take it for a fault", async () => {
+  await withAdmin({}, async ({ admin, logged }) => {
+    const answer = await askRaw(
+      admin.port,
+      "GET /health HTTP/1.1\r\nhost: ][\r\nconnection: close\r\n\r\n",
+    );
+    assertStringIncludes(answer, "400 Bad Request");
+    assertEquals(logged, []);
+  });
+});
+
+Deno.test("startAdmin answers a probe that speaks HTTP/1.0 and names no host", async () => {
+  await withAdmin({}, async ({ admin }) => {
+    assertStringIncludes(await askRaw(admin.port, "GET /health HTTP/1.0\r\n\r\n"), "200 OK");
+  });
+});
+
+Deno.test("startAdmin forbids to keep or to reinterpret any answer", async () => {
+  await withAdmin({ readiness: () => ({ ready: false, reason: "<b>" }) }, async ({ ask }) => {
+    for (const path of ["/", "/metrics", "/health", "/ready", "/nothing"]) {
+      const { headers } = await ask(path);
+      assertEquals(headers.get("cache-control"), "no-store", path);
+      assertEquals(headers.get("x-content-type-options"), "nosniff", path);
+      assertStringIncludes(headers.get("content-type") ?? "", "text/plain", path);
+    }
+  });
+});
+
+Deno.test("startAdmin answers 500 and logs it when a page fails, and goes on", async () => {
+  const metrics = {
+    text: () => Promise.reject(new Error("a metric is broken")),
+    contentType: METRICS_TYPE,
+  };
+  function readiness(): never {
+    throw new Error("readiness is broken");
+  }
+  await withAdmin({ metrics, readiness }, async ({ ask, logged }) => {
+    for (const [path, why] of [["/metrics", "a metric"], ["/ready", "readiness"]] as const) {
+      const { status, text } = await ask(path);
+      assertEquals([status, text], [500, "Internal error: see the log\n"]);
+      const entry = logged.pop()!;
+      assertEquals([entry.level, entry.msg, entry.path], ["error", "Admin page failed", path]);
+      assertStringIncludes(String(entry.stack), `${why} is broken`);
+    }
+    assertEquals((await ask("/health")).status, 200);
+  });
+});
+
+Deno.test("startAdmin throws what the system says when the port is taken", async () => {
+  await withAdmin({}, ({ admin }) => {
+    assertThrows(
+      () =>
+        startAdmin({
+          hostname: "127.0.0.1",
+          port: admin.port,
+          metrics: { text: () => Promise.resolve(""), contentType: METRICS_TYPE },
+          readiness: () => ({ ready: true, reason: "" }),
+          log: createLogger({ level: "error", format: "json" }),
+        }),
+      Deno.errors.AddrInUse,
+    );
+    return Promise.resolve();
+  });
+});
+
+Deno.test("startAdmin takes IPv4 on the address of both", async () => {
+  await withAdmin({ hostname: "::" }, async ({ ask }) => {
+    assertEquals((await ask("/health")).status, 200); // asked at 127.0.0.1
+  });
+});
+
+Deno.test("startAdmin listens on IPv4 alone where IPv6 is switched off", async () => {
+  const { serve } = Deno;
+  const asked: string[] = [];
+  // A machine without IPv6 cannot be had here; what it answers can.
+  const withoutIpv6 = (options: { hostname: string }, handler: Deno.ServeHandler) => {
+    asked.push(options.hostname);
+    if (options.hostname === "::") throw NO_IPV6;
+    return serve({ ...options, onListen() {} }, handler);
+  };
+  Object.defineProperty(Deno, "serve", { value: withoutIpv6, configurable: true, writable: true });
+  try {
+    await withAdmin({ hostname: "::" }, async ({ ask }) => {
+      assertEquals((await ask("/health")).status, 200);
+    });
+  } finally {
+    Object.defineProperty(Deno, "serve", { value: serve, configurable: true, writable: true });
+  }
+  assertEquals(asked, ["::", "0.0.0.0"]);
+});
+
+Deno.test("Admin.close refuses new connections and lets an answer under way finish", async () => {
+  const { promise: asked, resolve: ask } = Promise.withResolvers<void>();
+  const { promise: text, resolve: finish } = Promise.withResolvers<string>();
+  const metrics = {
+    text() {
+      ask();
+      return text;
+    },
+    contentType: METRICS_TYPE,
+  };
+  await withAdmin({ metrics }, async ({ admin }) => {
+    const url = `http://127.0.0.1:${admin.port}/metrics`;
+    const scrape = fetch(url).then((response) => response.text());
+    await asked;
+    const closed = admin.close();
+    assertInstanceOf(await fetch(url).catch((error) => error), TypeError);
+    finish("late 1\n");
+    assertEquals(await scrape, "late 1\n");
+    await closed;
+  });
+});
+
+Deno.test("Admin.close does not wait for a client that never reads its answer", async () => {
+  const metrics = {
+    text: () => Promise.resolve("x".repeat(32 * 2 ** 20)),
+    contentType: METRICS_TYPE,
+  };
+  const client = Promise.withResolvers<Deno.Conn>();
+  await withAdmin({ metrics }, async ({ admin }) => {
+    const socket = await Deno.connect({ hostname: "127.0.0.1", port: admin.port });
+    client.resolve(socket);
+    await socket.write(new TextEncoder().encode("GET /metrics HTTP/1.1\r\nhost: x\r\n\r\n"));
+    await socket.read(new Uint8Array(1_024));
+    const beganMs = performance.now();
+    await admin.close();
+    assertLess(performance.now() - beganMs, 3_000);
+  }).finally(async () => (await client.promise).close());
+});
+
+/** What comes back until the connection is closed. */
+async function askRaw(port: number, request: string): Promise<string> {
+  using socket = await Deno.connect({ hostname: "127.0.0.1", port });
+  await socket.write(new TextEncoder().encode(request));
+  let text = "";
+  const bytes = new Uint8Array(4_096);
+  for (let n = await socket.read(bytes); n !== null; n = await socket.read(bytes)) {
+    text += new TextDecoder().decode(bytes.subarray(0, n));
+  }
+  return text;
+}
