@@ -363,7 +363,9 @@ export class Connection<Owner> implements FrameHandler {
     const counted = to - from; // padding and its length byte are counted too (RFC 9113 §6.9.1)
     if (id === 0) return this.fail(ERROR_CODE.protocolError, "DATA on stream 0");
     if ((flags & FLAG.padded) !== 0) {
-      if (counted === 0) return this.fail(ERROR_CODE.frameSizeError, "DATA too short for its flags");
+      if (counted === 0) {
+        return this.fail(ERROR_CODE.frameSizeError, "DATA too short for its flags");
+      }
       const padding = bytes[from]!;
       if (padding >= counted) {
         return this.fail(ERROR_CODE.protocolError, "padding longer than its frame");

@@ -57,7 +57,7 @@ export class FrameReader {
       if (!this.#deliver(bytes, at, next)) return;
       at = next;
     }
-    this.#keep(bytes, at, end);
+    if (at < end) this.#keep(bytes, at, end);
   }
 
   #deliver(bytes: Uint8Array, at: number, next: number): boolean {

@@ -21,6 +21,12 @@ const MAX_INTEGER = 2 ** 28;
 /** An integer never needs more continuation bytes than this below {@linkcode MAX_INTEGER}. */
 const MAX_INTEGER_BYTES = 5;
 
+/**
+ * Where coded strings are decoded, for all connections: each is made a string before the next is read, and a peer's
+ * longest would otherwise be held for as long as its connection.
+ */
+let scratch = new Uint8Array(0);
+
 interface Memo {
   readonly bytes: Uint8Array;
   length: number;
@@ -51,10 +57,9 @@ export class HpackDecoder {
   #version = 0;
   #memos: Memo[] = [];
   #nextMemo = 0;
-  #scratch = new Uint8Array(0);
 
   // The block being read.
-  #bytes: Uint8Array = this.#scratch;
+  #bytes: Uint8Array = scratch;
   #at = 0;
   #end = 0;
   #listBytes = 0;
@@ -245,10 +250,8 @@ export class HpackDecoder {
     this.#at = from + length;
     if (!coded) return latin1(this.#bytes, from, this.#at);
     // The shortest code has five bits.
-    if (this.#scratch.length < length * 2) {
-      this.#scratch = new Uint8Array(Math.max(256, length * 2));
-    }
-    const written = huffmanDecode(this.#bytes, from, this.#at, this.#scratch);
-    return written < 0 ? undefined : latin1(this.#scratch, 0, written);
+    if (scratch.length < length * 2) scratch = new Uint8Array(Math.max(256, length * 2));
+    const written = huffmanDecode(this.#bytes, from, this.#at, scratch);
+    return written < 0 ? undefined : latin1(scratch, 0, written);
   }
 }

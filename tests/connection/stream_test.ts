@@ -1,0 +1,18 @@
+import { assertEquals } from "@std/assert";
+import { Stream } from "../../lib/connection/mod.ts";
+import { STATE } from "../../lib/connection/stream_state.ts";
+
+Deno.test("Stream says which sides have ended in each state", () => {
+  const stream = new Stream<unknown>(1, 10, 20);
+  const ended = Object.entries(STATE).map(([name, state]) => {
+    stream.state = state;
+    return [name, stream.localEnded, stream.remoteEnded, stream.closed];
+  });
+  assertEquals(ended, [
+    ["idle", false, false, false],
+    ["open", false, false, false],
+    ["halfClosedLocal", true, false, false],
+    ["halfClosedRemote", false, true, false],
+    ["closed", true, true, true],
+  ]);
+});
