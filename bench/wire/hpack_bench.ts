@@ -6,6 +6,7 @@
  */
 
 import {
+  DEFAULT_TABLE_BYTES,
   encodeStateless,
   Field,
   HeaderCache,
@@ -15,12 +16,54 @@ import {
   huffmanEncode,
   huffmanLength,
   OutputBuffer,
+  STATIC_TABLE,
 } from "../../lib/wire/mod.ts";
+import { writeCodedString, writeInteger } from "../../lib/wire/hpack_encoder.ts";
 
 /** More than the decoder remembers whole, so that going round them misses each time. */
 const DISTINCT_BLOCKS = 4;
 
-const cache = new HeaderCache((name) => name === "grpc-timeout");
+/** Calls of a busy caller; they fill its table some four times, so that what is evicted is sent again, too. */
+const BUSY_CALLS = 100;
+
+/** Table size updates to 0 and back to 4,096: the table is empty again. */
+const EMPTY_TABLE = [0x20, 0x3f, 0xe1, 0x1f];
+
+interface Sent {
+  readonly name: string;
+  readonly value: string;
+  /** It goes into the table (RFC 7541 §6.2.1), or does not (§6.2.2). */
+  readonly indexing: boolean;
+}
+
+/** Writes fields as the encoder of Go does: all that may be goes into the table, and a known name is an index. */
+class GoTable {
+  #entries: Sent[] = []; // newest first
+
+  write(block: OutputBuffer, field: Sent): void {
+    const { name, value, indexing } = field;
+    const all = [...STATIC_TABLE.map(([name, value]) => ({ name, value })), ...this.#entries];
+    const found = all.findIndex((entry) => entry.name === name && entry.value === value);
+    if (found >= 0) return writeInteger(block, 0x80, 7, found + 1);
+    const named = all.findIndex((entry) => entry.name === name) + 1;
+    writeInteger(block, indexing ? 0x40 : 0x00, indexing ? 6 : 4, named);
+    if (named === 0) writeCodedString(block, name);
+    writeCodedString(block, value);
+    if (indexing) this.#insert(field);
+  }
+
+  #insert(field: Sent): void {
+    this.#entries.unshift(field);
+    const bytes = (entry: Sent) => entry.name.length + entry.value.length + 32;
+    while (this.#entries.reduce((sum, entry) => sum + bytes(entry), 0) > DEFAULT_TABLE_BYTES) {
+      this.#entries.pop();
+    }
+  }
+}
+
+const PER_CALL = new Set(["grpc-timeout", "traceparent"]);
+
+const cache = new HeaderCache((name) => PER_CALL.has(name));
 
 /** What a grpc-go client sends; the authority tells the blocks apart. */
 function head(authority: string): readonly Field[] {
@@ -53,6 +96,7 @@ const literal = encodeStateless(heads[0]!);
 for (const [i, block] of warm.entries()) {
   if (block.length !== heads[i]!.length) throw new Error("Cannot measure: the tables are not warm");
 }
+const knownTraceparent = cache.name("traceparent");
 let turn = 0;
 
 Deno.bench({
@@ -90,6 +134,27 @@ Deno.bench({
   },
 });
 
+for (
+  const [name, indexing] of [
+    ["into the table, as grpc-go sends them", true],
+    ["nowhere, and are spelled out each time", false],
+  ] as const
+) {
+  const blocks = busyCaller(indexing);
+  const own = new HpackDecoder(cache, { maxListBytes: 65_536 });
+  Deno.bench({
+    group: `${BUSY_CALLS} heads of nine fields, and grpc-timeout and traceparent in Huffman code`,
+    name: `decode: the two are put ${name}`,
+    baseline: indexing,
+    fn() {
+      for (const block of blocks) {
+        const broken = own.decode(block, 0, block.length);
+        if (broken !== "" || own.perCall.length !== 2) throw new Error("Cannot decode the block");
+      }
+    },
+  });
+}
+
 Deno.bench({
   group: "encode a head of nine fields",
   name: "warm, one byte a field",
@@ -116,27 +181,73 @@ Deno.bench({
   },
 });
 
-const token = "Bearer 0123456789abcdef0123456789abcdef";
-const coded = new Uint8Array(huffmanLength(token));
-const scratch = new Uint8Array(2 * coded.length);
-huffmanEncode(token, coded, 0);
+for (
+  const [group, text] of [
+    ["Huffman code of a token of 39 characters", "Bearer 0123456789abcdef0123456789abcdef"],
+    ["Huffman code of a traceparent of 55 characters", traceparent(1)],
+    ["Huffman code of 52 characters that are rare", '{"^~<\\|>": "!"}'.repeat(4).slice(0, 52)],
+  ] as const
+) {
+  const coded = new Uint8Array(huffmanLength(text));
+  const scratch = new Uint8Array(2 * coded.length);
+  huffmanEncode(text, coded, 0);
+  Deno.bench({
+    group,
+    name: "decode",
+    baseline: true,
+    fn() {
+      huffmanDecode(coded, 0, coded.length, scratch);
+    },
+  });
+  Deno.bench({
+    group,
+    name: "encode",
+    fn() {
+      huffmanEncode(text, coded, 0);
+    },
+  });
+}
 
 Deno.bench({
-  group: "Huffman code of 39 characters",
-  name: "decode",
+  group: "a field of one call",
+  name: "made by the cache",
   baseline: true,
   fn() {
-    huffmanDecode(coded, 0, coded.length, scratch);
+    cache.field(knownTraceparent, "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01", false);
   },
 });
 
 Deno.bench({
-  group: "Huffman code of 39 characters",
-  name: "encode",
+  group: "a field of one call",
+  name: "made by hand",
   fn() {
-    huffmanEncode(token, coded, 0);
+    new Field("traceparent", "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01", {
+      perCall: true,
+    });
   },
 });
+
+/** Deterministic, different for each call, and as hexadecimal as any. */
+function traceparent(call: number): string {
+  const digits = (count: number, factor: number) =>
+    Array.from({ length: count }, (_, i) => ((call * factor + i * i * 7) % 16).toString(16)).join(
+      "",
+    );
+  return `00-${digits(32, 5)}-${digits(16, 3)}-01`;
+}
+
+/** The blocks of {@linkcode BUSY_CALLS} calls, in order; they may be sent over and over. */
+function busyCaller(indexing: boolean): Uint8Array[] {
+  const table = new GoTable();
+  return Array.from({ length: BUSY_CALLS }, (_, call) => {
+    const block = new OutputBuffer();
+    if (call === 0) { for (const byte of EMPTY_TABLE) block.byte(byte); }
+    for (const { name, value } of heads[0]!) table.write(block, { name, value, indexing: true });
+    table.write(block, { name: "grpc-timeout", value: `${999_000 + call}u`, indexing });
+    table.write(block, { name: "traceparent", value: traceparent(call), indexing });
+    return block.bytes.slice(0, block.length);
+  });
+}
 
 function encode(fields: readonly Field[]): Uint8Array {
   write(fields);

@@ -38,6 +38,13 @@ export class Stream<Owner> {
     this.recvWindow = recvWindow;
   }
 
+  /** The DATA so far, which is all of it at the end, adds up to content-length (RFC 9113 §8.1.1). */
+  lengthAgrees(isEnd: boolean): boolean {
+    const { declaredBytes, receivedBytes } = this;
+    if (declaredBytes === UNDECLARED) return true;
+    return isEnd ? receivedBytes === declaredBytes : receivedBytes <= declaredBytes;
+  }
+
   get closed(): boolean {
     return this.state === STATE.closed;
   }

@@ -1,3 +1,5 @@
+import type { Socket } from "./pump.ts";
+
 /** How long to leave the descriptors alone when there are none left (EMFILE); a caller waits no longer for it. */
 const ACCEPT_RETRY_MS = 50;
 
@@ -16,7 +18,7 @@ export interface Listening {
  */
 export function listen(
   address: { hostname: string; port: number },
-  accept: (socket: Deno.TcpConn) => void,
+  accept: (socket: Socket, remote: string) => void,
   onTrouble: (error: Error) => void,
 ): Listening {
   const listener = listenOn(address);
@@ -39,7 +41,7 @@ function listenOn(address: { hostname: string; port: number }): Deno.TcpListener
 
 async function acceptAll(
   listener: Deno.TcpListener,
-  accept: (socket: Deno.TcpConn) => void,
+  accept: (socket: Socket, remote: string) => void,
   onTrouble: (error: Error) => void,
 ): Promise<void> {
   for (;;) { // not `for await`, which ends for good at the first EMFILE
@@ -61,6 +63,7 @@ async function acceptAll(
       onTrouble(error instanceof Error ? error : new Error(String(error)));
       continue;
     }
-    accept(socket);
+    const { hostname, port } = socket.remoteAddr;
+    accept(socket, `${hostname}:${port}`);
   }
 }

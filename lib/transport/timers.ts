@@ -4,7 +4,13 @@ const SLOT_MS = 4;
 /** Slots in the ring; an alarm further away than the ring is long is looked at once a turn. */
 const SLOTS = 1_024;
 
+/** A timer for longer than this would fire at once (HTML, timers: a signed 32-bit number); too early is no harm. */
+const MAX_DELAY_MS = 2 ** 31 - 1;
+
 const UNSET = -1;
+
+/** Taken out of the ring, since its time has come, and not woken yet. */
+const DUE = -2;
 
 /**
  * Something that is woken when its time comes; extend it where the time is up. Used again as often as one likes.
@@ -73,7 +79,7 @@ export class Timers {
   constructor(clock: Clock = SYSTEM_CLOCK) {
     this.clock = clock;
     this.nowMs = clock.now();
-    this.#swept = Math.floor(this.nowMs / SLOT_MS);
+    this.#swept = Math.floor(this.nowMs / SLOT_MS) - 1; // the current slot is not over
   }
 
   /** Reads the clock: once for everything that one read of a socket, or one timer, brings about. */
@@ -88,7 +94,7 @@ export class Timers {
 
   /** Sets the alarm, or moves it. */
   set(alarm: Alarm, dueMs: number): void {
-    if (alarm.slot !== UNSET) this.#unlink(alarm);
+    if (alarm.slot >= 0) this.#unlink(alarm);
     alarm.dueMs = dueMs;
     // Never in a slot that was swept already, where it would wait for a whole turn of the ring.
     const slotOfTime = Math.max(Math.floor(dueMs / SLOT_MS), this.#swept + 1);
@@ -99,7 +105,8 @@ export class Timers {
 
   /** Nothing happens when it is not set. */
   cancel(alarm: Alarm): void {
-    if (alarm.slot !== UNSET) this.#unlink(alarm);
+    if (alarm.slot >= 0) this.#unlink(alarm);
+    alarm.slot = UNSET; // also when it was to be woken after the one that cancels it
   }
 
   /** Lets go of the timer; alarms that are set stay silent. */
@@ -112,7 +119,8 @@ export class Timers {
   #arm(wakeMs: number): void {
     this.#disarm?.();
     this.#armedForMs = wakeMs;
-    this.#disarm = this.clock.after(Math.max(0, wakeMs - this.clock.now()), () => this.#tick());
+    const delayMs = Math.min(MAX_DELAY_MS, Math.max(0, wakeMs - this.clock.now()));
+    this.#disarm = this.clock.after(delayMs, () => this.#tick());
   }
 
   #tick(): void {
@@ -122,8 +130,14 @@ export class Timers {
     const current = Math.floor(nowMs / SLOT_MS);
     const due = this.#takeDue(current, nowMs);
     this.#swept = current - 1; // the current slot is not over
-    for (const alarm of due) if (!alarm.isSet) alarm.wake(nowMs, nowMs - alarm.dueMs);
-    if (this.#count > 0 && this.#armedForMs === Infinity) this.#arm(this.#nextWakeMs(current));
+    for (const alarm of due) {
+      if (alarm.slot !== DUE) continue; // moved or cancelled by one that was woken before it
+      alarm.slot = UNSET;
+      alarm.wake(nowMs, nowMs - alarm.dueMs);
+    }
+    if (this.#count === 0) return;
+    const wakeMs = this.#nextWakeMs(current);
+    if (wakeMs < this.#armedForMs) this.#arm(wakeMs); // it may be armed, but for a later one set meanwhile
   }
 
   /** Takes out what is due in the slots since the last sweep, each looked at once even after a long sleep. */
@@ -136,6 +150,7 @@ export class Timers {
         const { next } = alarm;
         if (alarm.dueMs <= nowMs) {
           this.#unlink(alarm);
+          alarm.slot = DUE;
           due.push(alarm);
         }
         alarm = next;

@@ -1,4 +1,4 @@
-import { staticFieldIndex, staticNameIndex } from "./static_table.ts";
+import { staticNameIndex, staticValues } from "./static_table.ts";
 
 /** What RFC 7541 §4.1 adds to the length of name and value, for an entry's own cost. */
 const FIELD_OVERHEAD_BYTES = 32;
@@ -15,13 +15,17 @@ const CONNECTION_SPECIFIC = new Set([
 /** RFC 9110 §5.6.2 token characters but the upper-case ones, which RFC 9113 §8.2 forbids; a pseudo-header's colon leads. */
 const LEGAL_NAME = /^:?[!#$%&'*+\-.^_`|~0-9a-z]+$/;
 
-/**
- * What may not stand in a value: controls but tab (RFC 9113 §8.2.1 names NUL, CR and LF; RFC 9110 §5.5 the others).
- * Blanks at its ends, which §8.2.1 forbids as well, are let through: gRPC leaves a space in grpc-message as it is, so
- * a status text that ends in one is common, and its call must not fail for it.
- */
-// deno-lint-ignore no-control-regex
-const ILLEGAL_VALUE = /[\0-\x08\x0a-\x1f\x7f]/;
+/** What holds for every field of a name, so that a field whose value is new need not work it out again. */
+export interface NameTraits {
+  /** Why RFC 9113 §8.2 forbids the name; empty when it does not. */
+  readonly nameFault: string;
+  /** Only "trailers" may be its value (RFC 9113 §8.2.2). */
+  readonly isTe: boolean;
+  /** Index of the first static entry of the name, or 0. */
+  readonly staticName: number;
+  /** Index of each static entry of the name by its value. */
+  readonly staticValues: ReadonlyMap<string, number> | undefined;
+}
 
 /**
  * One header field. Immutable, and compared by identity where speed counts: a {@linkcode HeaderCache} gives
@@ -46,22 +50,51 @@ export class Field {
   /** Times an encoder met it; a field seen once is not worth a place in a dynamic table. */
   uses = 0;
 
-  constructor(name: string, value: string, { sensitive = false, perCall = false } = {}) {
+  /** Who makes many fields of one name hands over its `traits`. */
+  constructor(
+    name: string,
+    value: string,
+    { sensitive = false, perCall = false, traits = traitsOf(name) } = {},
+  ) {
     this.name = name;
     this.value = value;
     this.size = name.length + value.length + FIELD_OVERHEAD_BYTES;
     this.sensitive = sensitive;
     this.perCall = perCall;
-    this.fault = faultOf(name, value);
-    this.staticIndex = sensitive ? 0 : staticFieldIndex(name, value);
-    this.staticName = staticNameIndex(name);
+    this.fault = traits.nameFault || valueFault(name, value, traits.isTe);
+    this.staticIndex = sensitive ? 0 : traits.staticValues?.get(value) ?? 0;
+    this.staticName = traits.staticName;
   }
 }
 
-function faultOf(name: string, value: string): string {
+/** Works out what holds for every field of a name. */
+export function traitsOf(name: string): NameTraits {
+  return {
+    nameFault: nameFault(name),
+    isTe: name === "te",
+    staticName: staticNameIndex(name),
+    staticValues: staticValues(name),
+  };
+}
+
+function nameFault(name: string): string {
   if (!LEGAL_NAME.test(name)) return "a field name with an illegal character";
   if (CONNECTION_SPECIFIC.has(name)) return `the connection-specific field ${name}`;
-  if (name === "te" && value !== "trailers") return "a te field other than trailers";
-  if (ILLEGAL_VALUE.test(value)) return `an illegal character in the value of ${name}`;
+  return "";
+}
+
+/**
+ * RFC 9113 §8.2.1 forbids NUL, CR and LF in a value, and RFC 9110 §5.5 the other controls but tab. Blanks at its ends,
+ * which §8.2.1 forbids as well, are let through: gRPC leaves a space in grpc-message as it is, so a status text that
+ * ends in one is common, and its call must not fail for it.
+ */
+function valueFault(name: string, value: string, isTe: boolean): string {
+  if (isTe && value !== "trailers") return "a te field other than trailers";
+  for (let i = 0; i < value.length; i++) { // a regular expression takes twice as long (measured)
+    const code = value.charCodeAt(i);
+    if ((code < 0x20 && code !== 0x09) || code === 0x7f) {
+      return `an illegal character in the value of ${name}`;
+    }
+  }
   return "";
 }

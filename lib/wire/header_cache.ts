@@ -1,5 +1,6 @@
-import { Field } from "./field.ts";
+import { Field, type NameTraits, traitsOf } from "./field.ts";
 import { HeaderList } from "./header_list.ts";
+import { NameMemo } from "./name_memo.ts";
 import { STATIC_TABLE } from "./static_table.ts";
 
 /** Lists and values remembered before everything is forgotten at once; 4,096 lists are some 2 MiB. */
@@ -18,6 +19,7 @@ const MAX_NAMES = 1_024;
 export interface KnownName {
   readonly name: string;
   readonly perCall: boolean;
+  readonly traits: NameTraits;
   readonly values: Map<string, Field>;
 }
 
@@ -31,6 +33,7 @@ export class HeaderCache {
   root = new HeaderList();
   #isPerCall: (name: string) => boolean;
   #names = new Map<string, KnownName>();
+  #spelled = new NameMemo<KnownName>();
   #remembered = 0;
   #rememberedBytes = 0;
 
@@ -48,19 +51,30 @@ export class HeaderCache {
     const made = {
       name,
       perCall: name === "content-length" || this.#isPerCall(name),
+      traits: traitsOf(name),
       values: new Map<string, Field>(),
     };
     if (this.#names.size < MAX_NAMES) this.#names.set(name, made);
     return made;
   }
 
+  /** The name that `bytes[from, to)` of a block spell, `coded` or plain, if it was told by {@linkcode spells}. */
+  nameSpelled(bytes: Uint8Array, from: number, to: number, coded: boolean): KnownName | undefined {
+    return this.#spelled.get(bytes, from, to, coded);
+  }
+
+  /** Remembers that these bytes, which are kept, spell the name. */
+  spells(spelling: Uint8Array, coded: boolean, known: KnownName): void {
+    if (this.#names.get(known.name) === known) this.#spelled.set(spelling, coded, known);
+  }
+
+  /** `valueFault` is what is wrong with the value, or "", when that is known already. */
   field(known: KnownName, value: string, sensitive: boolean): Field {
-    if (sensitive || known.perCall) {
-      return new Field(known.name, value, { sensitive, perCall: known.perCall });
-    }
+    const { name, perCall, traits } = known;
+    if (sensitive || perCall) return new Field(name, value, { sensitive, perCall, traits });
     const met = known.values.get(value);
     if (met !== undefined) return met;
-    const field = new Field(known.name, value);
+    const field = new Field(name, value, { traits });
     if (this.#remembers(field)) known.values.set(value, field);
     return field;
   }
@@ -97,6 +111,7 @@ export class HeaderCache {
     this.root = new HeaderList();
     for (const known of this.#names.values()) known.values.clear();
     this.#names.clear();
+    this.#spelled.clear();
     // An index into the static table and the same as a literal stay one field.
     for (const field of this.staticFields) {
       if (!field.perCall) this.name(field.name).values.set(field.value, field);

@@ -39,7 +39,7 @@ export function staticNameIndex(name: string): number {
   return NAME_INDEX.get(name) ?? 0;
 }
 
-/** Index of the static entry with this name and value, or 0. */
-export function staticFieldIndex(name: string, value: string): number {
-  return FULL_INDEX.get(name)?.get(value) ?? 0;
+/** Index of each static entry with this name by its value. */
+export function staticValues(name: string): ReadonlyMap<string, number> | undefined {
+  return FULL_INDEX.get(name);
 }

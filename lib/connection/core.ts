@@ -1,0 +1,163 @@
+import { ERROR_CODE, MAX_WINDOW_BYTES, writeGoAway, writeRstStream } from "../wire/mod.ts";
+import type { Fault } from "./fault.ts";
+import { NO_LAST_STREAM, STREAM_WINDOW_BYTES } from "./limits.ts";
+import { RecentIds } from "./recent_ids.ts";
+import { SendSide } from "./send_side.ts";
+import { initialPeerSettings } from "./settings.ts";
+import type { ConnectionSink } from "./sink.ts";
+import { Stream } from "./stream.ts";
+import { ILLEGAL, INPUT, nextState, STATE } from "./stream_state.ts";
+import { StreamTable } from "./stream_table.ts";
+
+/**
+ * What all of a connection's frames have in common: its streams, how they begin and end, which ids are used, and
+ * how a fault is answered. Only `Connection` and the handlers of frames see it.
+ */
+export class Core<Owner> {
+  readonly isServer: boolean;
+  readonly sink: ConnectionSink<Owner>;
+  readonly send = new SendSide<Owner>();
+  readonly streams = new StreamTable<Owner>();
+  readonly resetByUs = new RecentIds();
+  /** The peer's settings; the protocol's defaults until they come. */
+  readonly peer = initialPeerSettings();
+  /** The peer's SETTINGS have come. */
+  ready = false;
+  /** The connection is over. */
+  failed: Fault | undefined = undefined;
+  /** Last stream the peer takes, once it has sent GOAWAY. */
+  peerLastStreamId: number | undefined = undefined;
+  /** We have sent GOAWAY. */
+  draining = false;
+  /** After the final GOAWAY: streams above are not taken. */
+  lastAcceptedId = NO_LAST_STREAM;
+  #nextStreamId = 1;
+  #lastPeerStreamId = 0;
+
+  constructor(isServer: boolean, sink: ConnectionSink<Owner>) {
+    this.isServer = isServer;
+    this.sink = sink;
+  }
+
+  // ---- ids
+
+  /** The highest that the peer has used. */
+  get lastPeerStreamId(): number {
+    return this.#lastPeerStreamId;
+  }
+
+  /** Never used by either side, so that only HEADERS (or PRIORITY) may come for it (RFC 9113 §5.1). */
+  isIdle(id: number): boolean {
+    const isOurs = (id % 2 === 1) !== this.isServer;
+    return isOurs ? id >= this.#nextStreamId : id > this.#lastPeerStreamId;
+  }
+
+  /** The peer has room for a stream of ours (RFC 9113 §5.1.2). */
+  get canOpen(): boolean {
+    return this.failed === undefined && this.peerLastStreamId === undefined && !this.draining &&
+      this.streams.size < this.peer.maxConcurrentStreams && this.#nextStreamId < MAX_WINDOW_BYTES;
+  }
+
+  /** A stream of ours. */
+  open(): Stream<Owner> {
+    const stream = this.#add(this.#nextStreamId);
+    this.#nextStreamId += 2;
+    return stream;
+  }
+
+  /** A stream of the peer's. */
+  accept(id: number): Stream<Owner> {
+    this.#lastPeerStreamId = id;
+    return this.#add(id);
+  }
+
+  /** Answers a stream of the peer's, which is not taken, with RST_STREAM (RFC 9113 §8.7). */
+  refuse(id: number): void {
+    this.#lastPeerStreamId = id;
+    this.resetId(id, ERROR_CODE.refusedStream);
+  }
+
+  #add(id: number): Stream<Owner> {
+    const stream = new Stream<Owner>(id, this.peer.initialWindowBytes, STREAM_WINDOW_BYTES);
+    this.streams.add(stream);
+    return stream;
+  }
+
+  // ---- states
+
+  /** Misuse by our own side throws; what a peer sent must have been checked before. */
+  apply(stream: Stream<Owner>, input: number): void {
+    const next = nextState(stream.state, input);
+    if (next === ILLEGAL) {
+      throw new Error(
+        `Cannot apply input ${input} to stream ${stream.id}: its state is ${stream.state}`,
+      );
+    }
+    stream.state = next;
+  }
+
+  /** The peer ended its side. */
+  endRemote(stream: Stream<Owner>): void {
+    const abandoned = !this.isServer && stream.state === STATE.open;
+    this.apply(stream, INPUT.recvEnd);
+    // A server that has answered needs no more of the request (RFC 9113 §8.1); ending our side frees its stream.
+    if (abandoned) this.reset(stream, ERROR_CODE.noError);
+    else if (stream.closed) this.close(stream);
+  }
+
+  /** We ended ours. */
+  endLocal(stream: Stream<Owner>): void {
+    this.apply(stream, INPUT.sendEnd);
+    // RFC 9113 §8.1: a server that has answered before the request ended asks for no more of it.
+    if (this.isServer && !stream.closed) this.reset(stream, ERROR_CODE.noError);
+    else if (stream.closed) this.close(stream);
+  }
+
+  /** Ends the stream at once (RFC 9113 §6.4). Nothing happens when it is closed already. */
+  reset(stream: Stream<Owner>, code: number): void {
+    if (stream.closed || this.failed !== undefined) return;
+    this.resetId(stream.id, code);
+    this.apply(stream, INPUT.sendReset);
+    this.close(stream);
+  }
+
+  /** RST_STREAM for an id that has no stream, or will have none. */
+  resetId(id: number, code: number): void {
+    writeRstStream(this.send.out, id, code);
+    this.resetByUs.add(id);
+  }
+
+  /** Lets go of a stream whose state is closed. */
+  close(stream: Stream<Owner>): void {
+    stream.log = undefined;
+    if (stream.queued) this.send.dequeue(stream); // else a peer that resets what waits would fill the queue
+    this.streams.delete(stream.id);
+  }
+
+  /** Streams that waited for window or output room go on, as far as there is some. */
+  resumeQueued(): void {
+    for (const stream of this.send.queued) {
+      if (this.send.isBlocked) return;
+      this.send.dequeue(stream);
+      this.sink.writable(stream);
+    }
+  }
+
+  // ---- faults of the peer's; what they return is whether to read on
+
+  /** Ends one stream for a fault, and tells the sink. */
+  failStream(stream: Stream<Owner>, code: number, why: string): boolean {
+    this.reset(stream, code);
+    this.sink.reset(stream, code, { scope: "stream", streamId: stream.id, code, why });
+    return this.failed === undefined;
+  }
+
+  /** Ends the connection for a fault: GOAWAY goes into the output, and the sink is told. */
+  fail(code: number, why: string): false {
+    if (this.failed !== undefined) return false;
+    this.failed = { scope: "connection", streamId: 0, code, why };
+    writeGoAway(this.send.out, this.#lastPeerStreamId, code, why.replace(/[^\x20-\x7e]/g, "?"));
+    this.sink.failed(this.failed);
+    return false;
+  }
+}
