@@ -54,7 +54,8 @@ export function headKey(
   const accepted: string[] = [];
   for (const { name, value } of fields) {
     const position = POSITIONAL.indexOf(name);
-    if (position >= 0) positional[position] = value;
+    if (position >= 0 && positional[position] === undefined) positional[position] = value;
+    else if (position >= 0) metadata.push({ name, value }); // said twice: a backend may heed either
     else if (name === "grpc-accept-encoding") accepted.push(value);
     else if (isKeyMetadata(name) && options.inKey(name)) metadata.push({ name, value });
   }

@@ -1,0 +1,309 @@
+import { assert, assertEquals, assertStrictEquals } from "@std/assert";
+import { type CollapseLimits, CollapseMap, type Service, Waiter } from "../../lib/collapse/mod.ts";
+import { rng } from "../support/cuts.ts";
+import {
+  ENTRY_OVERHEAD_BYTES,
+  type FakeFlight,
+  type FakeHead,
+  FakeReply,
+  type FakeWaiter,
+  waitersOf,
+} from "./map_fixture.ts";
+
+const SEEDS = 40;
+const STEPS = 1_000;
+
+/** Few of each, so that everything meets everything. */
+const HEADS = 4;
+const SERVICES = 2;
+const KEYS = 3;
+
+const LIMITS: CollapseLimits = {
+  maxEntries: 8,
+  maxBytes: 8_000,
+  joinMaxAgeMs: 60,
+  maxFollowers: 4,
+};
+
+/** Results that have expired and leave when another one comes. */
+const EXPIRED_PER_ADDED = 2;
+
+/** What is known of one flight, in the plainest way. */
+interface Entry {
+  readonly flight: FakeFlight;
+  readonly head: FakeHead;
+  readonly place: string;
+  readonly startedMs: number;
+  readonly generation: number;
+  readonly waiters: FakeWaiter[];
+  sealed: boolean;
+  flying: boolean;
+  /** Undefined while it is not stored. */
+  expiresAtMs: number | undefined;
+  bytes: number;
+  forgotten: number;
+}
+
+/** A map beside plain lists; after each step both say the same. */
+class MapModel {
+  readonly counts = { led: 0, joined: 0, hits: 0, kept: 0, left: 0 };
+  readonly #map = new CollapseMap<FakeReply>(LIMITS);
+  readonly #services: Service[] = Array.from(
+    { length: SERVICES },
+    (_, i) => ({ name: `s${i}`, generation: 0 }),
+  );
+  #heads: FakeHead[] = [];
+  readonly #random: () => number;
+  readonly #entries: Entry[] = [];
+  /** The newest one of each place, while the map should know it. */
+  readonly #places = new Map<string, Entry>();
+  /** What is stored, the least recently used first. */
+  readonly #stored: Entry[] = [];
+  #nowMs = 1;
+  #epoch = 0;
+
+  constructor(seed: number) {
+    this.#random = rng(seed);
+    this.#askForHeads();
+  }
+
+  step(): void {
+    const choice = this.#random();
+    if (choice < 0.5) this.#call();
+    else if (choice < 0.62) this.#leave();
+    else if (choice < 0.8) this.#end();
+    else if (choice < 0.92) this.#nowMs += Math.floor(this.#random() * 30);
+    else if (choice < 0.94) this.#seal();
+    else if (choice < 0.95) this.#pick(this.#services)!.generation++;
+    else if (choice < 0.995) this.#sweep();
+    else this.#forgetAll();
+    this.#check();
+  }
+
+  /** Everybody goes. */
+  finish(): void {
+    for (const { waiters, flight } of this.#entries) {
+      for (const waiter of [...waiters]) this.#map.leave(waiter);
+      assertEquals(flight.lastWaiter, undefined);
+    }
+    this.#map.sweep(Infinity);
+    const { waiting, flying, stored } = this.#map;
+    assertEquals([waiting, flying, stored.entries, stored.bytes], [0, 0, 0, 0]);
+    for (const { flights } of this.#heads) assertEquals(flights.size, 0);
+  }
+
+  /** A caller comes, and is answered, joins, leads, or is turned away. */
+  #call(): void {
+    const at = Math.floor(this.#random() * HEADS);
+    const key = `${Math.floor(this.#random() * KEYS)}`;
+    const head = this.#heads[at]!;
+    const place = `${this.#epoch} ${at} ${key}`;
+    const expected = this.#answering(place, head);
+    const flight = this.#map.lookUp(head, key, this.#nowMs);
+    assertStrictEquals(flight, expected?.flight);
+    if (expected === undefined || this.#random() < 0.1) this.#lead(head, key, place);
+    else if (expected.expiresAtMs !== undefined) this.#hit(expected);
+    else this.#join(expected);
+  }
+
+  #answering(place: string, head: FakeHead): Entry | undefined {
+    const entry = this.#places.get(place);
+    if (entry === undefined || entry.generation !== head.service.generation) return undefined;
+    if (entry.expiresAtMs !== undefined) {
+      if (this.#nowMs >= entry.expiresAtMs) return undefined;
+      this.#use(entry);
+      return entry;
+    }
+    const isOld = this.#nowMs - entry.startedMs > LIMITS.joinMaxAgeMs;
+    return entry.sealed || isOld ? undefined : entry;
+  }
+
+  #lead(head: FakeHead, key: string, place: string): void {
+    this.counts.led++;
+    const before = this.#places.get(place);
+    if (before?.expiresAtMs !== undefined) this.#drop(before);
+    const reply = new FakeReply(Math.floor(this.#random() * 2_000));
+    const flight = this.#map.lead(head, key, { reply, nowMs: this.#nowMs });
+    const entry: Entry = {
+      flight,
+      head,
+      place,
+      startedMs: this.#nowMs,
+      generation: head.service.generation,
+      waiters: [],
+      sealed: false,
+      flying: true,
+      expiresAtMs: undefined,
+      bytes: reply.heldBytes + key.length + ENTRY_OVERHEAD_BYTES,
+      forgotten: 0,
+    };
+    this.#entries.push(entry);
+    this.#places.set(place, entry);
+    this.#wait(entry);
+  }
+
+  #hit(entry: Entry): void {
+    this.counts.hits++;
+    assert(entry.flight.stored);
+  }
+
+  #join(entry: Entry): void {
+    const isFull = entry.waiters.length > LIMITS.maxFollowers;
+    assertEquals(this.#map.isFull(entry.flight), isFull);
+    if (isFull) return;
+    this.counts.joined++;
+    this.#wait(entry);
+  }
+
+  #wait(entry: Entry): void {
+    const waiter = new Waiter<FakeReply>();
+    this.#map.join(entry.flight, waiter);
+    entry.waiters.push(waiter);
+  }
+
+  #leave(): void {
+    const entry = this.#pick(this.#entries.filter(({ waiters }) => waiters.length > 0));
+    if (entry === undefined) return;
+    this.counts.left++;
+    const [waiter] = entry.waiters.splice(Math.floor(this.#random() * entry.waiters.length), 1);
+    const ends = entry.waiters.length === 0 && entry.flying;
+    assertEquals(this.#map.leave(waiter!), ends);
+    if (ends) this.#land(entry);
+  }
+
+  /** A backend call ends, now and then one that has ended already. */
+  #end(): void {
+    const wanted = this.#random() < 0.95;
+    const entry = this.#pick(this.#entries.filter(({ flying }) => flying === wanted));
+    if (entry === undefined) return;
+    const ttlMs = this.#random() < 0.8 ? Math.floor(this.#random() * 400) : 0;
+    if (this.#random() < 0.2) {
+      this.#map.land(entry.flight);
+      if (entry.flying) this.#land(entry);
+    } else {
+      this.#map.keep(entry.flight, this.#nowMs, ttlMs);
+      if (entry.flying) this.#keep(entry, ttlMs);
+    }
+  }
+
+  #keep(entry: Entry, ttlMs: number): void {
+    const mayKeep = ttlMs > 0 && this.#places.get(entry.place) === entry && !entry.sealed &&
+      entry.generation === entry.head.service.generation;
+    if (!mayKeep) return this.#land(entry);
+    this.counts.kept++;
+    for (let i = 0; i < EXPIRED_PER_ADDED; i++) {
+      const oldest = this.#stored[0];
+      if (oldest !== undefined && this.#nowMs >= oldest.expiresAtMs!) this.#drop(oldest);
+    }
+    entry.flying = false;
+    entry.expiresAtMs = this.#nowMs + ttlMs;
+    this.#stored.push(entry);
+    while (this.#stored.length > LIMITS.maxEntries || this.#bytes > LIMITS.maxBytes) {
+      this.#drop(this.#stored[0]!);
+    }
+  }
+
+  #land(entry: Entry): void {
+    entry.flying = false;
+    this.#vacate(entry);
+  }
+
+  #seal(): void {
+    const entry = this.#pick(this.#entries.filter(({ flying }) => flying));
+    if (entry !== undefined) entry.sealed = entry.flight.sealed = true;
+  }
+
+  #sweep(): void {
+    this.#map.sweep(this.#nowMs);
+    for (const entry of [...this.#stored]) {
+      if (this.#nowMs >= entry.expiresAtMs!) this.#drop(entry);
+    }
+  }
+
+  #forgetAll(): void {
+    this.#map.forgetAll();
+    for (const entry of [...this.#stored]) this.#drop(entry);
+    for (const head of this.#heads) assert(head.retired);
+    this.#epoch++;
+    this.#askForHeads();
+  }
+
+  #askForHeads(): void {
+    this.#heads = Array.from(
+      { length: HEADS },
+      (_, i) => this.#map.head(`h${i}`, this.#services[i % SERVICES]!),
+    );
+  }
+
+  #use(entry: Entry): void {
+    this.#stored.splice(this.#stored.indexOf(entry), 1);
+    this.#stored.push(entry);
+  }
+
+  #drop(entry: Entry): void {
+    this.#stored.splice(this.#stored.indexOf(entry), 1);
+    entry.expiresAtMs = undefined;
+    entry.forgotten++;
+    this.#vacate(entry);
+  }
+
+  #vacate(entry: Entry): void {
+    if (this.#places.get(entry.place) === entry) this.#places.delete(entry.place);
+  }
+
+  get #bytes(): number {
+    return this.#stored.reduce((sum, { bytes }) => sum + bytes, 0);
+  }
+
+  #check(): void {
+    const { waiting, flying, stored } = this.#map;
+    assertEquals(waiting, this.#entries.reduce((sum, { waiters }) => sum + waiters.length, 0));
+    assertEquals(flying, this.#entries.filter((entry) => entry.flying).length);
+    assertEquals([stored.entries, stored.bytes], [this.#stored.length, this.#bytes]);
+    for (const entry of this.#entries) {
+      const { flight, waiters } = entry;
+      assertEquals(flight.stored, entry.expiresAtMs !== undefined);
+      assertEquals(flight.landed, !entry.flying);
+      assertEquals(flight.reply.forgotten, entry.forgotten);
+      assertEquals(flight.waiterCount, waiters.length);
+      const lined = waitersOf(flight);
+      assert(lined.length === waiters.length && lined.every((waiter, i) => waiter === waiters[i]));
+    }
+    const known = this.#heads.reduce((sum, { flights }) => sum + flights.size, 0);
+    const here = [...this.#places.keys()].filter((place) => place.startsWith(`${this.#epoch} `));
+    assertEquals(known, here.length);
+    this.#letGo();
+  }
+
+  /** Forgets flights that are over, so that a step stays cheap. */
+  #letGo(): void {
+    for (let i = this.#entries.length - 1; i >= 0; i--) {
+      const { flying, waiters, expiresAtMs } = this.#entries[i]!;
+      const isOver = !flying && waiters.length === 0 && expiresAtMs === undefined;
+      if (isOver && this.#random() < 0.2) this.#entries.splice(i, 1);
+    }
+  }
+
+  #pick<T>(from: readonly T[]): T | undefined {
+    return from[Math.floor(this.#random() * from.length)];
+  }
+}
+
+Deno.test("CollapseMap does what plain lists would, whatever the order of things", () => {
+  const counts = { led: 0, joined: 0, hits: 0, kept: 0, left: 0 };
+  for (let seed = 1; seed <= SEEDS; seed++) {
+    const model = new MapModel(seed);
+    let step = 0;
+    try {
+      for (; step < STEPS; step++) model.step();
+      model.finish();
+    } catch (error) {
+      throw new Error(`seed ${seed}, step ${step}`, { cause: error });
+    }
+    for (const name of Object.keys(counts) as (keyof typeof counts)[]) {
+      counts[name] += model.counts[name];
+    }
+  }
+  // Else it tests next to nothing.
+  for (const [name, count] of Object.entries(counts)) assert(count > 1_000, `${name}: ${count}`);
+});

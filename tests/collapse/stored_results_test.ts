@@ -1,0 +1,132 @@
+import { assert, assertEquals, assertStrictEquals } from "@std/assert";
+import { ENTRY_OVERHEAD_BYTES, type FakeFlight, MapFixture } from "./map_fixture.ts";
+
+/** How many of these keys are found at the time. */
+function found(fixture: MapFixture, keys: string, nowMs = 0): string {
+  return [...keys].filter((key) => peek(fixture, key, nowMs)).join("");
+}
+
+/** Whether it is there, without using it. */
+function peek(fixture: MapFixture, key: string, nowMs: number): boolean {
+  const flight = fixture.head.flights.get(key);
+  return flight !== undefined && flight.stored && nowMs < flight.expiresAtMs;
+}
+
+Deno.test("StoredResults lets the least recently used leave first when there are too many", () => {
+  const fixture = new MapFixture({ maxEntries: 3 });
+  for (const key of "abc") fixture.store(key);
+  assertEquals(found(fixture, "abcdef"), "abc");
+  fixture.store("d");
+  assertEquals(found(fixture, "abcdef"), "bcd");
+  fixture.find("b"); // used, so it outlives c
+  fixture.store("e");
+  assertEquals(found(fixture, "abcdef"), "bde");
+  fixture.find("b");
+  fixture.find("d");
+  fixture.find("b");
+  fixture.store("f");
+  assertEquals(found(fixture, "abcdef"), "bdf");
+  assertEquals(fixture.map.stored.entries, 3);
+});
+
+Deno.test("StoredResults does not take a look that found nothing for use", () => {
+  const fixture = new MapFixture({ maxEntries: 2 });
+  fixture.store("a", { ttlMs: 10 });
+  fixture.store("b", { ttlMs: 1_000 });
+  assertEquals(fixture.find("a", 10), undefined);
+  fixture.store("c", { nowMs: 5 });
+  assertEquals(found(fixture, "abc", 5), "bc");
+});
+
+Deno.test("StoredResults counts bytes of reply and key, and lets go of as many as it takes", () => {
+  const each = ENTRY_OVERHEAD_BYTES + 1 + 100;
+  const fixture = new MapFixture({ maxBytes: 4 * each });
+  for (const key of "abcd") fixture.store(key, { heldBytes: 100 });
+  assertEquals([fixture.map.stored.bytes, found(fixture, "abcd")], [4 * each, "abcd"]);
+  fixture.find("a");
+  fixture.store("e", { heldBytes: 101 }); // a byte too many
+  assertEquals([fixture.map.stored.bytes, found(fixture, "abcde")], [3 * each + 1, "ade"]);
+  fixture.store("f", { heldBytes: 100 + 2 * each });
+  assertEquals([fixture.map.stored.bytes, found(fixture, "abcdef")], [3 * each, "f"]);
+});
+
+Deno.test("StoredResults counts the key", () => {
+  const fixture = new MapFixture();
+  fixture.store("k".repeat(1_000), { heldBytes: 50 });
+  assertEquals(fixture.map.stored.bytes, ENTRY_OVERHEAD_BYTES + 1_050);
+});
+
+Deno.test("StoredResults does not keep what is larger than its whole bound", () => {
+  const fixture = new MapFixture({ maxBytes: 2_000 });
+  fixture.store("a", { heldBytes: 100 });
+  const large = fixture.lead("b", { heldBytes: 2_000 });
+  fixture.map.keep(large, 0, 100);
+  assertEquals([fixture.find("b"), large.stored, large.landed], [undefined, false, true]);
+  assertEquals(fixture.map.stored.bytes, 0);
+  assertEquals(fixture.gauges, { flying: 0, waiting: 1, entries: 0 });
+  const next = fixture.lead("b");
+  assertStrictEquals(fixture.find("b"), next);
+});
+
+Deno.test("StoredResults of no entries or no bytes keeps nothing", () => {
+  for (const limits of [{ maxEntries: 0 }, { maxBytes: 0 }]) {
+    const fixture = new MapFixture(limits);
+    const flight = fixture.store("a");
+    assertEquals([fixture.find("a"), flight.reply.forgotten], [undefined, 1]);
+    assertEquals(fixture.gauges, { flying: 0, waiting: 0, entries: 0 });
+  }
+});
+
+Deno.test("StoredResults forgets a reply once, when it leaves, and none before", () => {
+  const fixture = new MapFixture({ maxEntries: 2 });
+  const flights: FakeFlight[] = [..."abcd"].map((key) => fixture.store(key));
+  assertEquals(flights.map(({ reply }) => reply.forgotten), [1, 1, 0, 0]);
+  fixture.map.sweep(100);
+  fixture.map.sweep(200);
+  fixture.map.forgetAll();
+  assertEquals(flights.map(({ reply }) => reply.forgotten), [1, 1, 1, 1]);
+  assert(flights.every(({ sealed, stored }) => sealed && !stored));
+});
+
+Deno.test("StoredResults lets go of two that have expired in passing, for each one that comes", () => {
+  const fixture = new MapFixture();
+  for (const key of "abcdef") fixture.store(key, { ttlMs: 100 });
+  fixture.store("g", { nowMs: 99 });
+  assertEquals(fixture.map.stored.entries, 7);
+  fixture.store("h", { nowMs: 100 });
+  assertEquals(fixture.map.stored.entries, 6);
+  fixture.store("i", { nowMs: 100 });
+  fixture.store("j", { nowMs: 100 });
+  assertEquals(fixture.map.stored.entries, 4);
+  fixture.store("k", { nowMs: 100 });
+  assertEquals(fixture.map.stored.entries, 5);
+  assertEquals(found(fixture, "abcdefghijk", 100), "ghijk");
+});
+
+Deno.test("StoredResults is not larger than two lifetimes of what comes, without any sweep", () => {
+  const fixture = new MapFixture();
+  for (let nowMs = 0; nowMs < 20_000; nowMs++) {
+    fixture.store(`${nowMs}`, { nowMs, ttlMs: 100 });
+    assert(fixture.map.stored.entries <= 101, `${nowMs}`);
+  }
+});
+
+Deno.test("CollapseMap.sweep removes what has expired wherever it stands, and nothing else", () => {
+  const fixture = new MapFixture();
+  fixture.store("a", { ttlMs: 300 });
+  fixture.store("b", { ttlMs: 100 });
+  fixture.store("c", { ttlMs: 200 });
+  fixture.store("d", { ttlMs: 100 });
+  const flying = fixture.lead("f");
+  fixture.find("b"); // to the end of the order, before it expires
+  fixture.map.sweep(99);
+  assertEquals(fixture.map.stored.entries, 4);
+  fixture.map.sweep(100);
+  assertEquals([found(fixture, "abcd", 100), fixture.map.stored.entries], ["ac", 2]);
+  fixture.map.sweep(300);
+  assertEquals([fixture.map.stored.entries, fixture.map.stored.bytes], [0, 0]);
+  assertStrictEquals(fixture.find("f"), flying);
+  fixture.map.sweep(400);
+  assertEquals(fixture.gauges, { flying: 1, waiting: 1, entries: 0 });
+  assertEquals(fixture.head.flights.size, 1);
+});
