@@ -1,8 +1,13 @@
+import { type HostPort, readSettings, type Settings } from "../config/mod.ts";
 import type { Runners } from "./runners.ts";
+
+/** The demo backend's service: the calls of its methods are those it counts. */
+const COUNTED = "/hello.v1.Hello/";
 
 /**
  * The other rooms, each loaded when its command runs: `--help` and `check` answer at once,
- * and `serve` never loads grpc-js, which is the demo backend's.
+ * and `serve` never loads grpc-js, which is the demo backend's. What measures may not know
+ * that backend, so the two are brought together here.
  */
 export const ROOMS: Runners = {
   async sidecar(settings, surroundings) {
@@ -15,14 +20,39 @@ export const ROOMS: Runners = {
   },
   async demo(options) {
     const { runDemo } = await import("../measure/mod.ts");
-    return await runDemo(options);
+    const { HELLO_PATHS, startHello } = await import("../hello/mod.ts");
+    return await runDemo(options, {
+      method: HELLO_PATHS.getGreeting,
+      startBackend: startHello,
+      settingsFor: demoSettings,
+    });
   },
   async load(options) {
     const { runLoad } = await import("../measure/mod.ts");
-    return await runLoad(options);
+    if (!options.method.startsWith(COUNTED)) return await runLoad(options);
+    const { decodeCountsReply, HELLO_PATHS } = await import("../hello/mod.ts");
+    const backendCount = {
+      path: HELLO_PATHS.reportCounts,
+      callsOf: (reply: Uint8Array, method: string) => decodeCountsReply(reply).calls[method] ?? 0,
+    };
+    return await runLoad(options, { backendCount });
   },
   async probe(target, options) {
     const { probe } = await import("../measure/mod.ts");
     return await probe(target, options);
   },
 };
+
+/** A sidecar as it comes, on free ports of this machine: whatever the environment says is not the demo's. */
+function demoSettings({ host, port }: HostPort): Settings {
+  const values: Readonly<Record<string, string>> = {
+    BACKEND_ADDRESS: `${host}:${port}`,
+    GRPC_HOST: "127.0.0.1",
+    GRPC_PORT: "0",
+    METRICS_HOST: "127.0.0.1",
+    METRICS_PORT: "0",
+  };
+  const reading = readSettings((name) => values[name]);
+  if ("problems" in reading) throw new Error(reading.problems.join("\n"));
+  return reading.settings;
+}

@@ -1,0 +1,146 @@
+import { CallbackAlarm } from "../transport/mod.ts";
+import type { FrameLog } from "../wire/mod.ts";
+import type { Client } from "./client.ts";
+import type { ClientCall, Method } from "./client_call.ts";
+import { Histogram } from "./histogram.ts";
+import { Pacer, PACER_CLOCK, type PacerClock } from "./pacer.ts";
+import { Tally } from "./tally.ts";
+
+/** How long answers are waited for in the end while none comes; a deadline adds to it. */
+const SETTLE_MS = 10_000;
+
+/** Calls under way beyond which a due one is not made any more: the server stands, and memory is finite. */
+const MAX_UNDER_WAY = 100_000;
+
+/** What is called, how often, and until when. */
+export interface LoadPlan {
+  readonly method: Method;
+  /** The request of a key. */
+  readonly bodyOf: (key: number) => FrameLog;
+  /** The nth call asks for key n modulo `keys`. */
+  readonly keys: number;
+  /** Calls kept under way, each followed by the next when it ends; without meaning when `callsPerSecond` is set. */
+  readonly callers: number;
+  /** Calls begun in a second, however many are under way: an open loop. */
+  readonly callsPerSecond?: number | undefined;
+  readonly durationMs?: number | undefined;
+  /** Calls in all. */
+  readonly calls?: number | undefined;
+}
+
+/** Makes the calls of one plan and counts how they end. */
+export class LoadRun {
+  readonly tally = new Tally();
+  /** How late calls of an open loop were made: our own fault, and part of their latency. */
+  readonly lateness = new Histogram();
+  begun = 0;
+  #client: Client;
+  #plan: LoadPlan;
+  #clock: PacerClock;
+  #startMs = 0;
+  #over = false;
+  #pacer: Pacer | undefined = undefined;
+  #finished = Promise.withResolvers<void>();
+  #timeUp = new CallbackAlarm(() => this.#stopBeginning());
+  #patience = new CallbackAlarm(() => this.#waitOn());
+  #endedBefore = -1;
+  #onEnd = (call: ClientCall) => this.#ended(call);
+
+  constructor(client: Client, plan: LoadPlan, clock: PacerClock = PACER_CLOCK) {
+    this.#client = client;
+    this.#plan = plan;
+    this.#clock = clock;
+  }
+
+  /** Resolves when all calls have ended, or those that are left were waited for in vain: closing the client ends them. */
+  async run(): Promise<void> {
+    const { durationMs = Infinity, callsPerSecond } = this.#plan;
+    this.#startMs = this.#clock.now();
+    if (callsPerSecond !== undefined) this.#pace(callsPerSecond);
+    else this.#beginAll();
+    if (!this.#over && durationMs !== Infinity) {
+      this.#client.timers.set(this.#timeUp, this.#startMs + durationMs);
+    }
+    await this.#finished.promise;
+  }
+
+  get underWay(): number {
+    return this.begun - this.tally.ended;
+  }
+
+  /** From the first call to the end of the last. */
+  get elapsedMs(): number {
+    return Math.max(0, this.tally.lastMs - this.#startMs);
+  }
+
+  #pace(perSecond: number): void {
+    const { durationMs = Infinity, calls = Infinity } = this.#plan;
+    this.#pacer = new Pacer({
+      clock: this.#clock,
+      perSecond,
+      total: Math.min(calls, Math.max(1, Math.floor(perSecond * durationMs / 1_000))),
+      onDue: (dueMs) => this.#beginDue(dueMs),
+      onDone: () => this.#stopBeginning(),
+    });
+  }
+
+  #beginAll(): void {
+    const { callers, calls = Infinity } = this.#plan;
+    const first = Math.min(callers, calls);
+    for (let i = 0; i < first; i++) this.#begin();
+    if (this.begun >= calls) this.#stopBeginning();
+  }
+
+  #begin(): void {
+    const { method, bodyOf, keys } = this.#plan;
+    this.#client.call(method, bodyOf(this.begun++ % keys), this.#onEnd);
+  }
+
+  #beginDue(dueMs: number): void {
+    const { method, bodyOf, keys } = this.#plan;
+    const key = this.begun++ % keys;
+    if (this.underWay > MAX_UNDER_WAY) {
+      return this.tally.addRefused(`more than ${MAX_UNDER_WAY} calls are under way`);
+    }
+    this.lateness.record(this.#clock.now() - dueMs);
+    this.#client.call(method, bodyOf(key), this.#onEnd, dueMs);
+  }
+
+  #ended(call: ClientCall): void {
+    this.tally.add(call);
+    if (this.#over) {
+      if (this.underWay === 0) this.#finish();
+      return;
+    }
+    if (this.#pacer !== undefined) return;
+    this.#begin();
+    if (this.begun >= (this.#plan.calls ?? Infinity)) this.#stopBeginning();
+  }
+
+  /** No more calls; those under way are waited for. */
+  #stopBeginning(): void {
+    if (this.#over) return;
+    this.#over = true;
+    this.#pacer?.stop();
+    const { timers } = this.#client;
+    timers.cancel(this.#timeUp);
+    if (this.underWay === 0) this.#finish();
+    else this.#waitOn();
+  }
+
+  /** Waits for more answers, as long as some came since it last waited. */
+  #waitOn(): void {
+    const { ended } = this.tally;
+    if (ended === this.#endedBefore) return this.#finish();
+    this.#endedBefore = ended;
+    const { timers } = this.#client;
+    const { deadlineMs } = this.#plan.method;
+    const patienceMs = SETTLE_MS + (deadlineMs === Infinity ? 0 : deadlineMs);
+    timers.set(this.#patience, timers.clock.now() + patienceMs);
+  }
+
+  #finish(): void {
+    this.#client.timers.cancel(this.#patience);
+    this.#finished.resolve();
+  }
+}
