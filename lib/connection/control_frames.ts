@@ -127,7 +127,7 @@ export class ControlFrames<Owner> {
     } else {
       core.sink.pong();
     }
-    return true;
+    return core.failed === undefined;
   }
 
   onGoAway(id: number, bytes: Uint8Array, from: number, to: number): boolean {

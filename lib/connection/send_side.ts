@@ -2,7 +2,6 @@ import {
   copyBytes,
   DEFAULT_MAX_FRAME_BYTES,
   DEFAULT_WINDOW_BYTES,
-  encodeStateless,
   type Field,
   FLAG,
   FRAME,
@@ -15,6 +14,7 @@ import {
   putFrameHeader,
   putUint32,
   readUint24,
+  writeStateless,
 } from "../wire/mod.ts";
 import type { Stream } from "./stream.ts";
 
@@ -80,8 +80,11 @@ export class SendSide<Owner> {
 
   /** HEADERS with a stateless block. */
   writeStateless(streamId: number, fields: Iterable<Field>, endStream: boolean): void {
-    const block = this.#withSizeUpdate(encodeStateless(fields));
-    this.#writeBlock(streamId, block, { length: block.length, endStream });
+    const block = this.#block;
+    block.clear();
+    this.encoder.writeSizeUpdate(block);
+    writeStateless(block, fields);
+    this.#writeBlock(streamId, block.bytes, { length: block.length, endStream });
   }
 
   #withSizeUpdate(block: Uint8Array): Uint8Array {

@@ -1,28 +1,12 @@
-import {
-  type Address,
-  CallbackAlarm,
-  type Dial,
-  type Timers,
-  type Turn,
-} from "../transport/mod.ts";
+import type { Address, Dial, Timers, Turn } from "../transport/mod.ts";
 import type { HeaderCache } from "../wire/mod.ts";
-import { BackendSession, type SessionOwner } from "./backend_session.ts";
+import { BackendLinks, type LinksOwner } from "./backend_links.ts";
+import type { BackendSession } from "./backend_session.ts";
 import type { BackendCounters, ProxyCounters } from "./counters.ts";
 import { type Exchange, NO_DEADLINE } from "./exchange.ts";
 import type { Failure } from "./failure.ts";
 import type { ProxyObserver } from "./observer.ts";
 import { PendingQueue } from "./pending_queue.ts";
-
-/** Pauses between attempts to connect: short, since the backend is next door and readiness must follow it within a second. */
-const FIRST_PAUSE_MS = 50;
-const PAUSE_GROWTH = 1.6;
-const LONGEST_PAUSE_MS = 600;
-
-/** Each pause is shortened by up to this share, so that many sidecars do not knock together. */
-const JITTER = 0.25;
-
-/** Connections opened when the peer's stream limit leaves calls waiting. */
-const MAX_CONNECTIONS = 8;
 
 /** Times a call that provably reached nobody is sent: the second time settles it (gRFC A6). */
 const MAX_ATTEMPTS = 2;
@@ -64,52 +48,43 @@ export interface Backend {
   cancel(exchange: Exchange, failure?: Failure): void;
 }
 
-/** One backend at one address: its connections, its wall (calls under way, calls waiting), and its health. */
-export class AddressBackend implements Backend, SessionOwner {
+/** One backend at one address, and the wall around it: calls under way, calls waiting, calls refused. */
+export class AddressBackend implements Backend, LinksOwner {
   readonly name: string;
   readonly counters: BackendCounters;
   #options: BackendOptions;
   #context: BackendContext;
-  /** Usable, or to be so once their SETTINGS are in. */
-  #sessions: BackendSession[] = [];
-  /** All, those that finish their last calls included. */
-  #open = new Set<BackendSession>();
-  #dialling = 0;
+  #links: BackendLinks;
   #pending = new PendingQueue();
-  #retry = new CallbackAlarm(() => this.#connect());
-  #pauseMs = FIRST_PAUSE_MS;
-  #trouble = "not connected yet";
-  #stopped = false;
 
   constructor(options: BackendOptions, context: BackendContext, counters: BackendCounters) {
     this.name = options.name;
     this.counters = counters;
     this.#options = options;
     this.#context = context;
+    this.#links = new BackendLinks(this, context, options);
   }
 
   get trouble(): string {
-    return this.#trouble;
+    return this.#links.trouble;
   }
 
   /** Connects, and keeps doing so: readiness must be known before the first call. */
   open(): void {
-    this.#connect();
+    this.#links.connect();
   }
 
   /** Lets go of every connection; calls under way get 14. */
   stop(): void {
-    this.#stopped = true;
-    this.#context.timers.cancel(this.#retry);
-    for (const session of this.#open) session.close();
+    this.#links.stop();
     this.#failPending({ kind: "draining" });
   }
 
   start(exchange: Exchange): void {
     if (this.#send(exchange)) return;
-    if (this.#isDown) {
+    if (this.#links.isDown) {
       this.counters.refused.unreachable++;
-      this.#failNow(exchange, { kind: "unreachable", why: this.#trouble });
+      this.#failNow(exchange, { kind: "unreachable", why: this.#links.trouble });
     } else if (this.#pending.size >= this.#options.maxPending) {
       this.counters.refused.pending_full++;
       this.#failNow(exchange, { kind: "pendingFull", backend: this.name });
@@ -121,8 +96,10 @@ export class AddressBackend implements Backend, SessionOwner {
   }
 
   bodyGrew(exchange: Exchange): void {
-    if (exchange.streaming) this.#release(exchange);
     exchange.session?.sendBody(exchange);
+    if (!exchange.streaming || !exchange.counted) return;
+    this.#release(exchange);
+    this.#sendPending();
   }
 
   cancel(exchange: Exchange, failure: Failure = { kind: "callerGone" }): void {
@@ -141,34 +118,37 @@ export class AddressBackend implements Backend, SessionOwner {
   // ---- what sessions tell
 
   sessionHasRoom(session: BackendSession): void {
-    if (this.#trouble !== "" && session.connection.ready && this.#sessions.includes(session)) {
-      this.#trouble = "";
-      this.#pauseMs = FIRST_PAUSE_MS;
-      this.counters.up = true;
-      this.#context.observer.backendUp(this.name);
-    }
+    this.#links.ready(session);
     this.#sendPending();
   }
 
   sessionLeaves(session: BackendSession): void {
-    this.#sessions = this.#sessions.filter((other) => other !== session);
-    if (this.#sessions.length === 0) this.#connect();
+    this.#links.leave(session);
   }
 
   sessionClosed(session: BackendSession, why: string): void {
-    this.#open.delete(session);
+    const failure: Failure = this.#links.stopped
+      ? { kind: "draining" }
+      : { kind: "connectionLost", why };
     for (const stream of [...session.connection.streams()]) {
       const exchange = stream.owner;
       if (exchange === undefined || exchange.ended) continue;
-      exchange.fail(this.#stopped ? { kind: "draining" } : { kind: "connectionLost", why });
+      exchange.fail(failure);
       this.exchangeEnded(exchange);
-      exchange.owner.replyEnded(this.#now());
+      exchange.tell(this.#now(), this.#context.observer);
     }
-    if (!this.#sessions.includes(session)) return;
-    this.#sessions = this.#sessions.filter((other) => other !== session);
-    if (this.#sessions.length > 0 || this.#stopped) return;
-    if (session.connection.ready) this.#connect(); // it worked a moment ago, so it is worth asking at once
-    else this.#fellDown(why);
+    this.#links.closed(session, why);
+  }
+
+  linksUp(): void {
+    this.counters.up = true;
+    this.#context.observer.backendUp(this.name);
+  }
+
+  linksDown(why: string, isNews: boolean): void {
+    if (this.counters.up || isNews) this.#context.observer.backendDown(this.name, why);
+    this.counters.up = false;
+    this.#failPending({ kind: "unreachable", why });
   }
 
   repeat(exchange: Exchange, failure: Failure): void {
@@ -197,13 +177,22 @@ export class AddressBackend implements Backend, SessionOwner {
 
   /** Sends it if there is room for it now. */
   #send(exchange: Exchange): boolean {
-    if (this.counters.inflight >= this.#options.maxConcurrent) return false;
-    const session = this.#sessions.find((session) => session.canOpen);
+    const { counters } = this;
+    if (!exchange.streaming && counters.inflight >= this.#options.maxConcurrent) return false;
+    const session = this.#links.usable;
     if (session === undefined) return false;
-    exchange.counted = true;
-    this.counters.inflight++;
-    this.counters.calls++;
-    session.open(exchange);
+    if (!exchange.streaming) {
+      exchange.counted = true;
+      counters.inflight++;
+    }
+    counters.calls++;
+    try {
+      session.open(exchange);
+    } catch (error) { // of ours: it must cost this call alone
+      this.#context.observer.faultOfOurs("sending a call", error);
+      session.cancel(exchange);
+      this.#failNow(exchange, { kind: "faultOfOurs" });
+    }
     return true;
   }
 
@@ -217,15 +206,8 @@ export class AddressBackend implements Backend, SessionOwner {
     if (this.#pending.size > 0) this.#widen();
   }
 
-  /** Opens one more connection when the peer's stream limit is what calls wait for. */
   #widen(): void {
-    if (
-      this.#dialling > 0 || this.#sessions.length === 0 || this.#sessions.length >= MAX_CONNECTIONS
-    ) return;
-    if (this.counters.inflight >= this.#options.maxConcurrent) return;
-    if (this.#sessions.every((session) => session.connection.ready && !session.canOpen)) {
-      this.#connect();
-    }
+    if (this.counters.inflight < this.#options.maxConcurrent) this.#links.widen();
   }
 
   /** It has ended, or began to stream: its place in the wall is free. */
@@ -238,7 +220,7 @@ export class AddressBackend implements Backend, SessionOwner {
   #failNow(exchange: Exchange, failure: Failure): void {
     exchange.fail(failure);
     if (exchange.attempts > 0) this.exchangeEnded(exchange);
-    exchange.owner.replyEnded(this.#now());
+    exchange.tell(this.#now(), this.#context.observer);
   }
 
   #failPending(failure: Failure): void {
@@ -251,59 +233,6 @@ export class AddressBackend implements Backend, SessionOwner {
       this.counters.pending = this.#pending.size;
       this.#failNow(exchange, failure);
     }
-  }
-
-  // ---- connecting
-
-  get #isDown(): boolean {
-    return this.#sessions.length === 0 && this.#dialling === 0;
-  }
-
-  async #connect(): Promise<void> {
-    if (this.#stopped || this.#dialling > 0) return;
-    this.#context.timers.cancel(this.#retry);
-    this.#dialling++;
-    const { address, connectTimeoutMs } = this.#options;
-    let session: BackendSession | undefined;
-    let why = "";
-    try {
-      const socket = await this.#context.dial(address, { timeoutMs: connectTimeoutMs });
-      const remote = `${address.host}:${address.port}`;
-      session = new BackendSession(socket, { owner: this, context: this.#context, remote });
-    } catch (error) {
-      why = error instanceof Error ? error.message : String(error);
-    }
-    this.#context.timers.refresh();
-    this.#dialling--;
-    if (session === undefined) {
-      if (this.#sessions.length === 0) this.#fellDown(why);
-      return;
-    }
-    if (this.#stopped) return session.close();
-    this.#adopt(session, connectTimeoutMs);
-  }
-
-  #adopt(session: BackendSession, timeoutMs: number): void {
-    this.#sessions.push(session);
-    this.#open.add(session);
-    const patience = new CallbackAlarm(() => {
-      if (!session.connection.ready) session.abandon(`no SETTINGS within ${timeoutMs} ms`);
-    });
-    this.#context.timers.set(patience, this.#now() + timeoutMs);
-    session.run().finally(() => this.#context.timers.cancel(patience));
-  }
-
-  #fellDown(why: string): void {
-    if (this.#stopped) return;
-    if (this.counters.up || this.#trouble !== why) {
-      this.#context.observer.backendDown(this.name, why);
-    }
-    this.counters.up = false;
-    this.#trouble = why;
-    this.#failPending({ kind: "unreachable", why });
-    const pauseMs = this.#pauseMs * (1 - JITTER * this.#context.random());
-    this.#pauseMs = Math.min(this.#pauseMs * PAUSE_GROWTH, LONGEST_PAUSE_MS);
-    this.#context.timers.set(this.#retry, this.#now() + pauseMs);
   }
 
   #hasPassed(exchange: Exchange): boolean {

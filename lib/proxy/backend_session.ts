@@ -110,11 +110,14 @@ export class BackendSession implements ConnectionSink<Exchange>, PumpOwner {
     if (stream === undefined || stream.closed) return;
     this.connection.reset(stream, ERROR_CODE.cancel);
     this.#pump.flushSoon();
+    this.#closeWhenIdle();
   }
 
-  /** Ends it in order once its output is written. */
+  /**
+   * Ends it once its output is written. Without GOAWAY, which a client need not send: it opens no more streams, and
+   * an http2 server on Deno 2.9 that has answered many calls crashes on one.
+   */
   close(): void {
-    this.connection.finishDrain();
     this.#pump.close();
   }
 
@@ -208,8 +211,7 @@ export class BackendSession implements ConnectionSink<Exchange>, PumpOwner {
     this.#touched = [];
     for (const exchange of touched) {
       exchange.touched = false;
-      if (exchange.ended) exchange.owner.replyEnded(this.connection.nowMs);
-      else exchange.owner.replyGrew();
+      exchange.tell(this.connection.nowMs, this.#context.observer);
     }
     this.#owner.sessionHasRoom(this);
     this.#closeWhenIdle();

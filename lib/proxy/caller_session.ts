@@ -10,6 +10,7 @@ import { Pump, type PumpOwner, type Socket, type Turn } from "../transport/mod.t
 import type { HeaderCache } from "../wire/mod.ts";
 import { Call } from "./call.ts";
 import type { CallContext } from "./call_context.ts";
+import { type Failure, statusOfFailure } from "./failure.ts";
 import { failureReply, httpReply } from "./reply_fields.ts";
 import type { Router } from "./request_route.ts";
 
@@ -30,6 +31,8 @@ export class CallerSession implements ConnectionSink<Call>, PumpOwner {
   readonly connection: Connection<Call>;
   readonly context: CallerContext;
   readonly remote: string;
+  /** Reads of the socket so far. */
+  reads = 0;
   #pump: Pump<Call>;
   /** Calls whose message was not in the read that brought their head. */
   #awaiting: Call[] = [];
@@ -51,7 +54,7 @@ export class CallerSession implements ConnectionSink<Call>, PumpOwner {
     return this.#pump.run();
   }
 
-  /** Nothing that the caller has sent waits to be read. */
+  /** The last read found less than it had room for. */
   get isDrained(): boolean {
     return this.#pump.isDrained;
   }
@@ -90,17 +93,33 @@ export class CallerSession implements ConnectionSink<Call>, PumpOwner {
     this.#pump.close();
   }
 
+  /** Something of ours failed on behalf of a call: it ends with 13, and nothing else does. */
+  fault(stream: Stream<Call>, error: unknown): void {
+    this.context.observer.faultOfOurs("serving a call", error);
+    const failure: Failure = { kind: "faultOfOurs" };
+    if (stream.owner !== undefined) return stream.owner.failOwn(failure);
+    if (!stream.localEnded) this.connection.sendFinalHeaders(stream, failureReply(failure));
+  }
+
   // ---- what the connection tells
 
   headers(stream: Stream<Call>, headers: ReceivedHeaders, endStream: boolean): void {
+    try {
+      this.#headers(stream, headers, endStream);
+    } catch (error) {
+      this.fault(stream, error);
+    }
+  }
+
+  #headers(stream: Stream<Call>, headers: ReceivedHeaders, endStream: boolean): void {
     const known = stream.owner;
     if (known !== undefined) return known.data(NO_BYTES, 0, 0, endStream); // gRPC requests have no trailers of meaning
     if (stream.headersReceived && stream.localEnded) return;
     if (headers.tooLarge) {
-      return this.connection.sendFinalHeaders(
-        stream,
-        failureReply({ kind: "headersTooLarge", whose: "request" }),
-      );
+      const failure: Failure = { kind: "headersTooLarge", whose: "request" };
+      const path = headers.list.get(":path") ?? "";
+      this.context.counters.countRejected(path, statusOfFailure(failure).code);
+      return this.connection.sendFinalHeaders(stream, failureReply(failure));
     }
     const route = this.context.router.route(headers.list);
     if (route.httpStatus !== 0) {
@@ -124,13 +143,17 @@ export class CallerSession implements ConnectionSink<Call>, PumpOwner {
   ): void {
     const call = stream.owner;
     if (call === undefined) return;
-    if (
-      endStream && call.isGathering && stream.receivedBytes === to - from &&
-      isOneMessage(bytes, from, to)
-    ) {
-      call.answer(bytes, from, to);
-    } else {
-      call.data(bytes, from, to, endStream);
+    try {
+      if (
+        endStream && call.isGathering && stream.receivedBytes === to - from &&
+        isOneMessage(bytes, from, to)
+      ) {
+        call.answer(bytes, from, to);
+      } else {
+        call.data(bytes, from, to, endStream);
+      }
+    } catch (error) {
+      this.fault(stream, error);
     }
   }
 
@@ -139,7 +162,7 @@ export class CallerSession implements ConnectionSink<Call>, PumpOwner {
   }
 
   writable(stream: Stream<Call>): void {
-    stream.owner?.readMore();
+    stream.owner?.readMoreOrFail();
   }
 
   settings(): void {}
@@ -156,6 +179,7 @@ export class CallerSession implements ConnectionSink<Call>, PumpOwner {
   // ---- what the pump tells
 
   received(): void {
+    this.reads++;
     if (this.#awaiting.length > 0) {
       for (const call of this.#awaiting) if (call.isGathering) call.awaitQuiet();
       this.#awaiting = [];

@@ -139,6 +139,14 @@ export class ProxyCounters {
     return counters;
   }
 
+  /** A call was turned away before there was anything to call it by but its path. */
+  countRejected(path: string, status: number): void {
+    const counters = this.method(path);
+    counters.outcomes.rejected++;
+    counters.responses.add(status);
+    this.durations.rejected.observe(0);
+  }
+
   countInvalidation(service: string): void {
     bump(this.invalidated, service, OTHER_LABEL);
   }

@@ -5,6 +5,7 @@ import { Field, FrameLog } from "../wire/mod.ts";
 import type { BackendSession } from "./backend_session.ts";
 import type { CachePolicy } from "./cache_policy.ts";
 import { type Failure, statusOfFailure } from "./failure.ts";
+import type { ProxyObserver } from "./observer.ts";
 import { appendFailure } from "./reply_fields.ts";
 import type { RequestRoute } from "./request_route.ts";
 
@@ -24,6 +25,8 @@ export interface ExchangeOwner {
   bodyMoved(): void;
   /** The time for which the exchange was set as an alarm has come. */
   timeIsUp(nowMs: number): void;
+  /** Something of ours failed while it was told: whoever waits is told so instead. */
+  faulted(): void;
 }
 
 /** What a caller reads: a reply as far as it has come. */
@@ -152,6 +155,17 @@ export class Exchange extends Alarm implements ReplySource {
     this.failure = failure;
     appendFailure(this.log, failure);
     this.end(statusOfFailure(failure).code);
+  }
+
+  /** Tells the owner what has come. A fault of ours in that ends the call for those who wait, and nothing else. */
+  tell(nowMs: number, observer: ProxyObserver): void {
+    try {
+      if (this.ended) this.owner.replyEnded(nowMs);
+      else this.owner.replyGrew();
+    } catch (error) {
+      observer.faultOfOurs("passing a reply on", error);
+      this.owner.faulted();
+    }
   }
 
   /** Its owner is done with it: nothing reads its logs any more. */

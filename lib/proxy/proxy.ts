@@ -17,6 +17,7 @@ import { HeaderCache } from "../wire/mod.ts";
 import { AddressBackend, type BackendContext } from "./backend.ts";
 import type { CallLimits } from "./call_context.ts";
 import { type CallerContext, CallerSession } from "./caller_session.ts";
+import { containedObserver } from "./contained_observer.ts";
 import { BackendCounters, ProxyCounters } from "./counters.ts";
 import { MethodTable } from "./method_table.ts";
 import type { ProxyObserver } from "./observer.ts";
@@ -75,7 +76,8 @@ export class Proxy {
   #whenEmpty: (() => void) | undefined = undefined;
 
   constructor(options: ProxyOptions, environment: ProxyEnvironment) {
-    const { timers, observer, codec } = environment;
+    const { timers, codec } = environment;
+    const observer = containedObserver(environment.observer);
     const { counters } = this;
     const turn = new Turn();
     this.#timers = timers;
@@ -93,7 +95,11 @@ export class Proxy {
       observer,
       onForget: () => this.map.forgetAll(),
     });
-    this.#backend = makeBackend(options, { environment, counters, turn });
+    this.#backend = makeBackend(options, {
+      environment: { ...environment, observer },
+      counters,
+      turn,
+    });
     this.#context = {
       map: this.map,
       backend: this.#backend,
@@ -113,8 +119,8 @@ export class Proxy {
     };
     const { cleanupIntervalMs } = options;
     this.#sweep = new CallbackAlarm((nowMs) => {
-      this.map.sweep(nowMs);
       timers.set(this.#sweep, nowMs + cleanupIntervalMs);
+      this.map.sweep(nowMs);
     });
     timers.set(this.#sweep, timers.refresh() + cleanupIntervalMs);
   }

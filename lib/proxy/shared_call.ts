@@ -141,18 +141,24 @@ export class SharedCall implements Reply, ReplySource, ExchangeOwner {
 
   /** The bound of the whole flight has come. */
   timeIsUp(nowMs: number): void {
-    if (this.#exchange === undefined) return;
-    const { backend, limits } = this.#context;
-    backend.cancel(this.#exchange, {
-      kind: "backendTimeout",
-      timeoutMs: limits.backendTimeoutMs,
-    });
-    this.replyEnded(nowMs);
+    const exchange = this.#exchange;
+    if (exchange === undefined) return;
+    const { backend, limits, observer } = this.#context;
+    backend.cancel(exchange, { kind: "backendTimeout", timeoutMs: limits.backendTimeoutMs });
+    exchange.tell(nowMs, observer);
   }
 
-  /** Each waiter may finish, and so leave, while it reads. */
+  faulted(): void {
+    for (const waiter of this.#waiters()) waiter.failOwn({ kind: "faultOfOurs" });
+  }
+
+  /** A waiter may finish, and so leave, while it reads; the others stay where they are. */
   #relayToAll(): void {
-    for (const waiter of this.#waiters()) waiter.readMore();
+    for (let waiter = this.flight.lastWaiter; waiter !== undefined;) {
+      const { previousWaiter } = waiter;
+      (waiter as Call).readMoreOrFail();
+      waiter = previousWaiter;
+    }
   }
 
   /** The callers that wait now, so that they may leave while one goes through them. */

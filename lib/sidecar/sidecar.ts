@@ -57,7 +57,7 @@ function openPorts(
   try {
     listening = listen(
       { hostname: settings.grpcHost, port: settings.grpcPort },
-      (socket) => void proxy.serve(socket, describe(socket)),
+      (socket, remote) => void proxy.serve(socket, remote),
       (error) => log.warn("Cannot accept a connection", { error: error.message }),
     );
     const admin = startAdmin({
@@ -105,9 +105,4 @@ function portTrouble(
     : ["GRPC_PORT", settings.grpcHost, settings.grpcPort];
   const why = error instanceof Error ? error.message : String(error);
   return `Cannot listen on ${host} port ${port}: ${why}; set ${variable} to a free port`;
-}
-
-function describe(socket: Deno.TcpConn): string {
-  const { hostname, port } = socket.remoteAddr;
-  return `${hostname}:${port}`;
 }

@@ -15,16 +15,35 @@ const CONNECTION_SPECIFIC = new Set([
 /** RFC 9110 §5.6.2 token characters but the upper-case ones, which RFC 9113 §8.2 forbids; a pseudo-header's colon leads. */
 const LEGAL_NAME = /^:?[!#$%&'*+\-.^_`|~0-9a-z]+$/;
 
-/** What holds for every field of a name, so that a field whose value is new need not work it out again. */
-export interface NameTraits {
+/**
+ * RFC 9113 §8.2.1 forbids NUL, CR and LF in a value, and RFC 9110 §5.5 the other controls but tab. Blanks at its ends,
+ * which §8.2.1 forbids as well, are let through: gRPC leaves a space in grpc-message as it is, so a status text that
+ * ends in one is common, and its call must not fail for it.
+ */
+const LEGAL_VALUE = /^[\t\x20-\x7e\x80-\uffff]*$/;
+
+/** Names whose traits are kept for who makes fields by hand; those are few, and written in the program. */
+const MAX_SHARED_TRAITS = 256;
+
+/** What holds for every field of a name, so that one whose value is new need not work it out again. */
+export class NameTraits {
   /** Why RFC 9113 §8.2 forbids the name; empty when it does not. */
-  readonly nameFault: string;
+  readonly fault: string;
   /** Only "trailers" may be its value (RFC 9113 §8.2.2). */
   readonly isTe: boolean;
   /** Index of the first static entry of the name, or 0. */
   readonly staticName: number;
   /** Index of each static entry of the name by its value. */
   readonly staticValues: ReadonlyMap<string, number> | undefined;
+  /** How a literal of the name begins, once somebody wrote one. */
+  literal: Uint8Array | undefined = undefined;
+
+  constructor(name: string) {
+    this.fault = nameFault(name);
+    this.isTe = name === "te";
+    this.staticName = staticNameIndex(name);
+    this.staticValues = staticValues(name);
+  }
 }
 
 /**
@@ -43,38 +62,52 @@ export class Field {
   readonly perCall: boolean;
   /** Why RFC 9113 §8.2 forbids it; empty when it does not. */
   readonly fault: string;
+  /** What holds for all fields of its name. */
+  readonly traits: NameTraits;
   /** Index of the static entry that equals it, or 0. */
   readonly staticIndex: number;
-  /** Index of a static entry of its name, or 0. */
-  readonly staticName: number;
   /** Times an encoder met it; a field seen once is not worth a place in a dynamic table. */
   uses = 0;
 
-  /** Who makes many fields of one name hands over its `traits`. */
+  /** For who read it from a peer: `traits` are those of the name, and a `clean` value passed {@linkcode isClean}. */
   constructor(
     name: string,
     value: string,
-    { sensitive = false, perCall = false, traits = traitsOf(name) } = {},
+    { sensitive = false, perCall = false, traits = sharedTraits(name), clean = false } = {},
   ) {
     this.name = name;
     this.value = value;
     this.size = name.length + value.length + FIELD_OVERHEAD_BYTES;
     this.sensitive = sensitive;
     this.perCall = perCall;
-    this.fault = traits.nameFault || valueFault(name, value, traits.isTe);
+    this.fault = traits.fault || valueFault(name, value, { isTe: traits.isTe, clean });
+    this.traits = traits;
     this.staticIndex = sensitive ? 0 : traits.staticValues?.get(value) ?? 0;
-    this.staticName = traits.staticName;
+  }
+
+  /** Index of a static entry of its name, or 0. */
+  get staticName(): number {
+    return this.traits.staticName;
   }
 }
 
-/** Works out what holds for every field of a name. */
-export function traitsOf(name: string): NameTraits {
-  return {
-    nameFault: nameFault(name),
-    isTe: name === "te",
-    staticName: staticNameIndex(name),
-    staticValues: staticValues(name),
-  };
+/** Whether `bytes[from, to)` are a legal value, which is asked of bytes in a third of the time it takes of a string. */
+export function isClean(bytes: Uint8Array, from: number, to: number): boolean {
+  for (let i = from; i < to; i++) {
+    const byte = bytes[i]!;
+    if ((byte < 0x20 && byte !== 0x09) || byte === 0x7f) return false;
+  }
+  return true;
+}
+
+const shared = new Map<string, NameTraits>();
+
+function sharedTraits(name: string): NameTraits {
+  const known = shared.get(name);
+  if (known !== undefined) return known;
+  const traits = new NameTraits(name);
+  if (shared.size < MAX_SHARED_TRAITS) shared.set(name, traits);
+  return traits;
 }
 
 function nameFault(name: string): string {
@@ -83,18 +116,12 @@ function nameFault(name: string): string {
   return "";
 }
 
-/**
- * RFC 9113 §8.2.1 forbids NUL, CR and LF in a value, and RFC 9110 §5.5 the other controls but tab. Blanks at its ends,
- * which §8.2.1 forbids as well, are let through: gRPC leaves a space in grpc-message as it is, so a status text that
- * ends in one is common, and its call must not fail for it.
- */
-function valueFault(name: string, value: string, isTe: boolean): string {
+function valueFault(
+  name: string,
+  value: string,
+  { isTe, clean }: { isTe: boolean; clean: boolean },
+): string {
   if (isTe && value !== "trailers") return "a te field other than trailers";
-  for (let i = 0; i < value.length; i++) { // a regular expression takes twice as long (measured)
-    const code = value.charCodeAt(i);
-    if ((code < 0x20 && code !== 0x09) || code === 0x7f) {
-      return `an illegal character in the value of ${name}`;
-    }
-  }
+  if (!clean && !LEGAL_VALUE.test(value)) return `an illegal character in the value of ${name}`;
   return "";
 }

@@ -1,4 +1,4 @@
-import { Field, type NameTraits, traitsOf } from "./field.ts";
+import { Field, NameTraits } from "./field.ts";
 import { HeaderList } from "./header_list.ts";
 import { NameMemo } from "./name_memo.ts";
 import { STATIC_TABLE } from "./static_table.ts";
@@ -51,30 +51,35 @@ export class HeaderCache {
     const made = {
       name,
       perCall: name === "content-length" || this.#isPerCall(name),
-      traits: traitsOf(name),
+      traits: new NameTraits(name),
       values: new Map<string, Field>(),
     };
     if (this.#names.size < MAX_NAMES) this.#names.set(name, made);
     return made;
   }
 
-  /** The name that `bytes[from, to)` of a block spell, `coded` or plain, if it was told by {@linkcode spells}. */
+  /** The name that `bytes[from, to)` spell, in Huffman code when `coded`, if {@linkcode spells} has told it. */
   nameSpelled(bytes: Uint8Array, from: number, to: number, coded: boolean): KnownName | undefined {
     return this.#spelled.get(bytes, from, to, coded);
   }
 
-  /** Remembers that these bytes, which are kept, spell the name. */
-  spells(spelling: Uint8Array, coded: boolean, known: KnownName): void {
-    if (this.#names.get(known.name) === known) this.#spelled.set(spelling, coded, known);
+  spells(
+    bytes: Uint8Array,
+    from: number,
+    to: number,
+    spelled: { coded: boolean; known: KnownName },
+  ): void {
+    const { known } = spelled;
+    if (this.#names.get(known.name) === known) this.#spelled.set(bytes, from, to, spelled);
   }
 
-  /** `valueFault` is what is wrong with the value, or "", when that is known already. */
-  field(known: KnownName, value: string, sensitive: boolean): Field {
+  /** The field of that name and value; `clean` is for {@linkcode Field}. */
+  field(known: KnownName, value: string, sensitive: boolean, clean = false): Field {
     const { name, perCall, traits } = known;
-    if (sensitive || perCall) return new Field(name, value, { sensitive, perCall, traits });
+    if (sensitive || perCall) return new Field(name, value, { sensitive, perCall, traits, clean });
     const met = known.values.get(value);
     if (met !== undefined) return met;
-    const field = new Field(name, value, { traits });
+    const field = new Field(name, value, { traits, clean });
     if (this.#remembers(field)) known.values.set(value, field);
     return field;
   }

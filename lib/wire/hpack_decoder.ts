@@ -1,5 +1,6 @@
 import { equalBytes, latin1 } from "./bytes.ts";
-import type { Field } from "./field.ts";
+import { DynamicTable } from "./dynamic_table.ts";
+import { type Field, isClean } from "./field.ts";
 import type { HeaderCache, KnownName } from "./header_cache.ts";
 import type { HeaderList } from "./header_list.ts";
 import { huffmanDecode } from "./huffman.ts";
@@ -51,8 +52,7 @@ export class HpackDecoder {
 
   #cache: HeaderCache;
   #maxListBytes: number;
-  #table: Field[] = []; // newest last
-  #tableBytes = 0;
+  #table = new DynamicTable();
   #maxTableBytes = DEFAULT_TABLE_BYTES;
   #version = 0;
   #memos: Memo[] = [];
@@ -64,6 +64,9 @@ export class HpackDecoder {
   #end = 0;
   #listBytes = 0;
   #sawRegular = false;
+  /** The string read last is in Huffman code, and has no character that a value may not have. */
+  #coded = false;
+  #clean = false;
 
   constructor(cache: HeaderCache, options: { maxListBytes: number }) {
     this.#cache = cache;
@@ -155,19 +158,19 @@ export class HpackDecoder {
   #literal(prefixBits: number, insert: boolean, sensitive: boolean): string {
     const index = this.#integer(prefixBits);
     if (index < 0) return "an integer out of bounds";
-    let known: KnownName;
+    let known: KnownName | undefined;
     if (index > 0) {
       const named = this.#lookUp(index);
       if (named === undefined) return `the index ${index} of no entry`;
       known = this.#cache.name(named.name);
     } else {
-      const name = this.#string();
-      if (name === undefined) return "a broken field name";
-      known = this.#cache.name(name);
+      known = this.#name();
+      if (known === undefined) return "a broken field name";
     }
-    const value = this.#string();
+    const length = this.#stringLength();
+    const value = length < 0 ? undefined : this.#string(length);
     if (value === undefined) return "a broken field value";
-    const field = this.#cache.field(known, value, sensitive);
+    const field = this.#cache.field(known, value, sensitive, this.#clean);
     if (insert) this.#insert(field);
     this.#take(field);
     return "";
@@ -185,7 +188,7 @@ export class HpackDecoder {
 
   #lookUp(index: number): Field | undefined {
     if (index <= STATIC_COUNT) return this.#cache.staticFields[index - 1];
-    return this.#table[this.#table.length - (index - STATIC_COUNT)];
+    return this.#table.get(index - STATIC_COUNT);
   }
 
   #insert(field: Field): void {
@@ -193,15 +196,12 @@ export class HpackDecoder {
     this.#evict(field.size);
     if (field.size > this.#maxTableBytes) return; // RFC 7541 §4.4: it empties the table, and that is all
     this.#table.push(field);
-    this.#tableBytes += field.size;
   }
 
   #evict(room: number): void {
-    let gone = 0;
-    while (gone < this.#table.length && this.#tableBytes + room > this.#maxTableBytes) {
-      this.#tableBytes -= this.#table[gone++]!.size;
+    while (this.#table.length > 0 && this.#table.bytes + room > this.#maxTableBytes) {
+      this.#table.drop();
     }
-    if (gone > 0) this.#table.splice(0, gone);
   }
 
   #take(field: Field): void {
@@ -240,18 +240,46 @@ export class HpackDecoder {
     return -1;
   }
 
-  /** A string literal (RFC 7541 §5.2), or undefined when it is cut off or its coding broken. */
-  #string(): string | undefined {
-    if (this.#at >= this.#end) return undefined;
-    const coded = this.#bytes[this.#at]! >= 0x80;
-    const length = this.#integer(7);
+  /** A name that is spelled out, or undefined when it is cut off or its coding broken. */
+  #name(): KnownName | undefined {
+    const length = this.#stringLength();
+    if (length < 0) return undefined;
     const from = this.#at;
-    if (length < 0 || from + length > this.#end) return undefined;
-    this.#at = from + length;
-    if (!coded) return latin1(this.#bytes, from, this.#at);
-    // The shortest code has five bits.
-    if (scratch.length < length * 2) scratch = new Uint8Array(Math.max(256, length * 2));
-    const written = huffmanDecode(this.#bytes, from, this.#at, scratch);
-    return written < 0 ? undefined : latin1(scratch, 0, written);
+    const to = from + length;
+    const coded = this.#coded;
+    const met = this.#cache.nameSpelled(this.#bytes, from, to, coded);
+    if (met !== undefined) {
+      this.#at = to;
+      return met;
+    }
+    const name = this.#string(length);
+    if (name === undefined) return undefined;
+    const known = this.#cache.name(name);
+    this.#cache.spells(this.#bytes, from, to, { coded, known });
+    return known;
+  }
+
+  /** The length of a string literal, or -1 when it is cut off; {@linkcode #coded} tells how it is written. */
+  #stringLength(): number {
+    if (this.#at >= this.#end) return -1;
+    this.#coded = this.#bytes[this.#at]! >= 0x80;
+    const length = this.#integer(7);
+    return length <= this.#end - this.#at ? length : -1;
+  }
+
+  /** What is left of a string literal (RFC 7541 §5.2) after its length, or undefined when its coding is broken. */
+  #string(length: number): string | undefined {
+    let bytes = this.#bytes;
+    let from = this.#at;
+    let to = this.#at += length;
+    if (this.#coded) {
+      if (scratch.length < length * 2) scratch = new Uint8Array(Math.max(256, length * 2));
+      to = huffmanDecode(bytes, from, to, scratch);
+      if (to < 0) return undefined;
+      bytes = scratch;
+      from = 0;
+    }
+    this.#clean = isClean(bytes, from, to);
+    return latin1(bytes, from, to);
   }
 }

@@ -1,4 +1,5 @@
-import { putLatin1 } from "./bytes.ts";
+import { copyBytes, putLatin1 } from "./bytes.ts";
+import { DynamicTable } from "./dynamic_table.ts";
 import type { Field } from "./field.ts";
 import { huffmanEncode, huffmanLength } from "./huffman.ts";
 import type { HeaderList } from "./header_list.ts";
@@ -7,19 +8,24 @@ import { OutputBuffer } from "./output_buffer.ts";
 
 const STATIC_COUNT = 61;
 
+/** In the first byte of a literal without indexing: whoever passes it on must not index it, either. */
+const NEVER_INDEXED = 0x10;
+
 /** A field larger than this share of the table would push out more than it saves. */
 const MAX_TABLE_SHARE = 4;
 
 /** Times a field must be met before it gets a place: what comes once (a request id) would push out what repeats. */
 const USES_BEFORE_INDEXING = 2;
 
+/** Where blocks are made whose length is not known before; calls never overlap. */
+const scratch = new OutputBuffer();
+
 /** Encodes header blocks against one peer's dynamic table (RFC 7541). */
 export class HpackEncoder {
-  #table: Field[] = []; // newest last
+  #table = new DynamicTable();
   /** Insertion number of each field in the table; the newest is {@linkcode #inserted}. */
   #numbers = new Map<Field, number>();
   #inserted = 0;
-  #tableBytes = 0;
   #maxTableBytes = DEFAULT_TABLE_BYTES;
   /** Smallest size since the last block, when a size update is owed (RFC 7541 §4.2), else -1. */
   #owedMinimum = -1;
@@ -68,44 +74,65 @@ export class HpackEncoder {
   #insert(field: Field): void {
     this.#evict(field.size);
     this.#table.push(field);
-    this.#tableBytes += field.size;
     this.#numbers.set(field, ++this.#inserted);
   }
 
   #evict(room: number): void {
-    let gone = 0;
-    while (gone < this.#table.length && this.#tableBytes + room > this.#maxTableBytes) {
-      const field = this.#table[gone++]!;
-      this.#tableBytes -= field.size;
-      this.#numbers.delete(field);
+    while (this.#table.length > 0 && this.#table.bytes + room > this.#maxTableBytes) {
+      this.#numbers.delete(this.#table.drop());
     }
-    if (gone > 0) this.#table.splice(0, gone);
   }
 }
 
 /**
  * The list as a block of static entries and literals, which means the same on every connection whatever was
- * sent before. Made once for a list.
+ * sent before. Made once for a list; `extra` are fields of one call, which come behind it.
  */
-export function statelessBlock(list: HeaderList): Uint8Array {
-  return list.block ??= encodeStateless(list.fields);
+export function statelessBlock(list: HeaderList, extra: readonly Field[] = []): Uint8Array {
+  const block = list.block ??= encodeStateless(list.fields);
+  if (extra.length === 0) return block;
+  scratch.clear();
+  scratch.append(block, 0, block.length);
+  writeStateless(scratch, extra);
+  return takeScratch();
 }
 
 /** The same for fields that are in no list. */
 export function encodeStateless(fields: Iterable<Field>): Uint8Array {
-  const out = new OutputBuffer();
+  scratch.clear();
+  writeStateless(scratch, fields);
+  return takeScratch();
+}
+
+function takeScratch(): Uint8Array {
+  const taken = scratch.bytes.slice(0, scratch.length);
+  scratch.clear(); // else a long block's storage would be held
+  return taken;
+}
+
+/** Appends such a block. */
+export function writeStateless(out: OutputBuffer, fields: Iterable<Field>): void {
   for (const field of fields) {
     if (field.staticIndex > 0) writeInteger(out, 0x80, 7, field.staticIndex);
     else writeLiteral(out, field);
   }
-  return out.bytes.slice(0, out.length);
 }
 
 /** Without indexing, or never indexed when it came so (RFC 7541 §6.2.2, §6.2.3). */
 export function writeLiteral(out: OutputBuffer, field: Field): void {
-  writeInteger(out, field.sensitive ? 0x10 : 0x00, 4, field.staticName);
-  if (field.staticName === 0) writePlainString(out, field.name);
+  const start = field.traits.literal ??= startLiteral(field);
+  const at = out.extend(start.length);
+  copyBytes(start, 0, start.length, out.bytes, at);
+  if (field.sensitive) out.bytes[at]! |= NEVER_INDEXED;
   writePlainString(out, field.value);
+}
+
+/** What comes before the value, the same for all fields of the name. */
+function startLiteral({ name, staticName }: Field): Uint8Array {
+  const out = new OutputBuffer();
+  writeInteger(out, 0x00, 4, staticName);
+  if (staticName === 0) writePlainString(out, name);
+  return out.bytes.slice(0, out.length);
 }
 
 /** Appends an integer with a prefix of `bits` under the pattern `first` (RFC 7541 §5.1). */

@@ -21,7 +21,13 @@ export { FrameLog } from "./frame_log.ts";
 export { HeaderCache } from "./header_cache.ts";
 export { HeaderList } from "./header_list.ts";
 export { DEFAULT_TABLE_BYTES, HpackDecoder } from "./hpack_decoder.ts";
-export { encodeStateless, HpackEncoder, statelessBlock, writeLiteral } from "./hpack_encoder.ts";
+export {
+  encodeStateless,
+  HpackEncoder,
+  statelessBlock,
+  writeLiteral,
+  writeStateless,
+} from "./hpack_encoder.ts";
 export { huffmanDecode, huffmanEncode, huffmanLength } from "./huffman.ts";
 export { OutputBuffer } from "./output_buffer.ts";
 export { allocate, release } from "./slab.ts";

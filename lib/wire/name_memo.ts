@@ -1,7 +1,7 @@
 import { equalBytes } from "./bytes.ts";
 
-/** Names remembered at once; one that comes to the same place as another takes it. */
-const SLOTS = 256;
+/** One name that comes to the place of another takes it, so there are many more than a backend has names. */
+const SLOT_BITS = 10;
 
 /** A longer name is made a string each time: no name in wide use is as long. */
 const MAX_NAME_BYTES = 48;
@@ -17,7 +17,7 @@ interface Remembered<Known> {
  * make a string and hash it, and many a peer spells out the names of what differs from call to call.
  */
 export class NameMemo<Known> {
-  #slots: (Remembered<Known> | undefined)[] = new Array(SLOTS).fill(undefined);
+  #slots: (Remembered<Known> | undefined)[] = new Array(1 << SLOT_BITS).fill(undefined);
 
   /** `coded` tells a name in Huffman code from the same bytes in plain. */
   get(bytes: Uint8Array, from: number, to: number, coded: boolean): Known | undefined {
@@ -29,9 +29,10 @@ export class NameMemo<Known> {
     return met.known;
   }
 
-  set(spelling: Uint8Array, coded: boolean, known: Known): void {
-    if (spelling.length > MAX_NAME_BYTES) return;
-    this.#slots[slotOf(spelling, 0, spelling.length)] = { bytes: spelling, coded, known };
+  /** Remembers what is known of the name that `bytes[from, to)` spell. */
+  set(bytes: Uint8Array, from: number, to: number, what: { coded: boolean; known: Known }): void {
+    if (to - from > MAX_NAME_BYTES) return;
+    this.#slots[slotOf(bytes, from, to)] = { bytes: bytes.slice(from, to), ...what };
   }
 
   clear(): void {
@@ -39,9 +40,10 @@ export class NameMemo<Known> {
   }
 }
 
-/** Names differ at their ends and in length, rarely in the middle alone. */
+/** Four bytes and the length tell apart most names that are used together; Knuth's factor spreads them. */
 function slotOf(bytes: Uint8Array, from: number, to: number): number {
-  if (to - from < 3) return to - from;
-  const ends = bytes[from]! ^ (bytes[from + 2]! << 2) ^ (bytes[to - 1]! << 4) ^ (bytes[to - 3]! << 1);
-  return (ends ^ ((to - from) * 11)) & (SLOTS - 1);
+  if (to - from < 4) return to - from;
+  const picked = bytes[from + 2]! | (bytes[(from + to) >>> 1]! << 8) | (bytes[to - 4]! << 16) |
+    (bytes[to - 1]! << 24);
+  return Math.imul(picked + to - from, 0x9e3779b1) >>> (32 - SLOT_BITS);
 }

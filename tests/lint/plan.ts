@@ -43,7 +43,9 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       "admin",
     ],
   },
-  measure: { imports: ["wire", "grpc", "connection", "transport", "proxy", "sidecar", "telemetry"] },
+  measure: {
+    imports: ["wire", "grpc", "connection", "transport", "proxy", "sidecar", "telemetry"],
+  },
   // The second opinion on everything above, so it shares no code with it.
   hello: { imports: [] },
   cli: { imports: ["sidecar", "measure", "hello", "config"] },

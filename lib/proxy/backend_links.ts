@@ -1,0 +1,163 @@
+import { type Address, CallbackAlarm } from "../transport/mod.ts";
+import type { BackendContext } from "./backend.ts";
+import { BackendSession, type SessionOwner } from "./backend_session.ts";
+
+/** Pauses between attempts to connect: short, since the backend is next door and readiness must follow it within a second. */
+const FIRST_PAUSE_MS = 50;
+const PAUSE_GROWTH = 1.6;
+const LONGEST_PAUSE_MS = 600;
+
+/** Each pause is shortened by up to this share, so that many sidecars do not knock together. */
+const JITTER = 0.25;
+
+/** Connections opened when the peer's stream limit leaves calls waiting. */
+const MAX_CONNECTIONS = 8;
+
+/** Whose connections they are. */
+export interface LinksOwner extends SessionOwner {
+  /** Calls can be sent from now on. */
+  linksUp(): void;
+  /** None can; `why` is in words, and `isNews` false when that was known. */
+  linksDown(why: string, isNews: boolean): void;
+}
+
+/** The connections to one address: opened before they are needed, replaced when they go, and asked for again. */
+export class BackendLinks {
+  /** Why no call can be sent; "" when one can. */
+  trouble = "not connected yet";
+  #owner: LinksOwner;
+  #context: BackendContext;
+  #options: { address: Address; connectTimeoutMs: number };
+  /** Usable, or to be so once their SETTINGS are in. */
+  #sessions: BackendSession[] = [];
+  /** All, those that finish their last calls included. */
+  #open = new Set<BackendSession>();
+  #isDialling = false;
+  #retry = new CallbackAlarm(() => this.connect());
+  #pauseMs = FIRST_PAUSE_MS;
+  /** When it last connected without a pause. */
+  #reconnectedMs = -Infinity;
+  #stopped = false;
+
+  constructor(
+    owner: LinksOwner,
+    context: BackendContext,
+    options: { address: Address; connectTimeoutMs: number },
+  ) {
+    this.#owner = owner;
+    this.#context = context;
+    this.#options = options;
+  }
+
+  /** Neither connected nor about to be. */
+  get isDown(): boolean {
+    return this.#sessions.length === 0 && !this.#isDialling;
+  }
+
+  /** A connection with room for one more call. */
+  get usable(): BackendSession | undefined {
+    return this.#sessions.find((session) => session.canOpen);
+  }
+
+  /** Lets go of every connection. */
+  stop(): void {
+    this.#stopped = true;
+    this.#context.timers.cancel(this.#retry);
+    for (const session of this.#open) session.close();
+  }
+
+  get stopped(): boolean {
+    return this.#stopped;
+  }
+
+  /** Opens one more connection when the peer's stream limit is all that calls wait for. */
+  widen(): void {
+    const count = this.#sessions.length;
+    if (this.#isDialling || count === 0 || count >= MAX_CONNECTIONS) return;
+    const areFull = this.#sessions.every((session) => session.connection.ready && !session.canOpen);
+    if (areFull) this.connect();
+  }
+
+  async connect(): Promise<void> {
+    if (this.#stopped || this.#isDialling) return;
+    const { dial, timers } = this.#context;
+    const { address, connectTimeoutMs } = this.#options;
+    timers.cancel(this.#retry);
+    this.#isDialling = true;
+    let session: BackendSession | undefined;
+    let why = "";
+    try {
+      const socket = await dial(address, { timeoutMs: connectTimeoutMs });
+      const remote = `${address.host}:${address.port}`;
+      session = new BackendSession(socket, { owner: this.#owner, context: this.#context, remote });
+    } catch (error) {
+      why = error instanceof Error ? error.message : String(error);
+    }
+    timers.refresh();
+    this.#isDialling = false;
+    if (session !== undefined) this.#adopt(session);
+    else if (this.#sessions.length === 0) this.#fallDown(why);
+  }
+
+  #adopt(session: BackendSession): void {
+    const { timers } = this.#context;
+    const { connectTimeoutMs } = this.#options;
+    if (this.#stopped) return session.close();
+    this.#sessions.push(session);
+    this.#open.add(session);
+    const patience = new CallbackAlarm(() => {
+      if (!session.connection.ready) session.abandon(`no SETTINGS within ${connectTimeoutMs} ms`);
+    });
+    timers.set(patience, timers.nowMs + connectTimeoutMs);
+    session.run().finally(() => timers.cancel(patience));
+  }
+
+  /** SETTINGS came: the connection works. */
+  ready(session: BackendSession): void {
+    if (this.trouble === "" || !session.connection.ready || !this.#sessions.includes(session)) {
+      return;
+    }
+    this.trouble = "";
+    this.#pauseMs = FIRST_PAUSE_MS;
+    this.#owner.linksUp();
+  }
+
+  /** It takes no new calls. */
+  leave(session: BackendSession): void {
+    this.#sessions = this.#sessions.filter((other) => other !== session);
+    if (this.#sessions.length === 0) this.#reconnect("the backend is going away");
+  }
+
+  /** It is gone. */
+  closed(session: BackendSession, why: string): void {
+    this.#open.delete(session);
+    if (!this.#sessions.includes(session)) return;
+    this.#sessions = this.#sessions.filter((other) => other !== session);
+    if (this.#sessions.length > 0 || this.#stopped) return;
+    if (session.connection.ready) this.#reconnect(why);
+    else this.#fallDown(why);
+  }
+
+  /**
+   * A connection that worked a moment ago is gone, so another is worth asking for at once; but not again and again of
+   * a backend that takes each one and drops it.
+   */
+  #reconnect(why: string): void {
+    if (this.#isDialling) return;
+    const { nowMs } = this.#context.timers;
+    if (nowMs - this.#reconnectedMs < LONGEST_PAUSE_MS) return this.#fallDown(why);
+    this.#reconnectedMs = nowMs;
+    this.connect();
+  }
+
+  #fallDown(why: string): void {
+    if (this.#stopped) return;
+    const { timers, random } = this.#context;
+    const isNews = this.trouble !== why;
+    this.trouble = why;
+    this.#owner.linksDown(why, isNews);
+    const pauseMs = this.#pauseMs * (1 - JITTER * random());
+    this.#pauseMs = Math.min(this.#pauseMs * PAUSE_GROWTH, LONGEST_PAUSE_MS);
+    timers.set(this.#retry, timers.nowMs + pauseMs);
+  }
+}

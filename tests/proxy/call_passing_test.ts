@@ -1,0 +1,327 @@
+import { assert, assertEquals } from "@std/assert";
+import { MAX_WINDOW_BYTES, SETTING } from "../../lib/wire/mod.ts";
+import { data, headers, type Pairs, settings } from "../support/frames.ts";
+import type { CallerCall, CallerEnd } from "../support/caller_end.ts";
+import { framed } from "../support/peer_end.ts";
+import { GET, PUT, withRig } from "../support/proxy_rig.ts";
+
+/** What the proxy gives a stream, of either side. */
+const STREAM_WINDOW_BYTES = 262_144;
+
+/** DATA frames of this much fill it. */
+const PIECE = new Uint8Array(16_384);
+const PIECES = STREAM_WINDOW_BYTES / PIECE.length;
+
+Deno.test("Call that passes relays each message as it comes, both ways", async () => {
+  await withRig(async (rig) => {
+    const caller = await rig.caller();
+    const call = caller.call(PUT, undefined, { ends: false });
+    await rig.settle();
+    const request = rig.request(0);
+    request.begins();
+    await rig.settle();
+    assertEquals(call.reply.blocks.length, 1);
+    for (let i = 0; i < 5; i++) {
+      call.sends(`ask ${i}`);
+      await rig.settle();
+      assertEquals(request.messages.at(-1), `ask ${i}`);
+      request.sends(`answer ${i}`);
+      await rig.settle();
+      assertEquals(call.messages.at(-1), `answer ${i}`);
+    }
+    assertEquals(request.ended, false);
+    call.ends();
+    await rig.settle();
+    assertEquals(request.ended, true);
+    request.sends("bye");
+    request.ends({ trailers: [["x-end", "1"]] });
+    await rig.settle();
+    call.expects(0, "answer 0", "answer 1", "answer 2", "answer 3", "answer 4", "bye");
+    assertEquals(call.trailers, [["grpc-status", "0"], ["x-end", "1"]]);
+  });
+});
+
+Deno.test("Call that passes relays a half-close that comes as DATA, alone, or as trailers (scenario 41)", async () => {
+  await withRig(async (rig) => {
+    const caller = await rig.caller();
+    const ways: ((id: number) => Uint8Array)[] = [
+      (id) => data(id, framed("2"), { endStream: true }),
+      (id) => data(id, "", { endStream: true }),
+      (id) => headers(id, [["x-trailer", "1"]], { endStream: true }),
+    ];
+    for (const [i, way] of ways.entries()) {
+      const call = caller.call(PUT, "1", { ends: false });
+      await rig.settle();
+      assertEquals(rig.request(i).ended, false);
+      caller.sends(way(call.id));
+      await rig.settle();
+      assertEquals(rig.request(i).seen.endedBy, "DATA");
+      assertEquals(rig.request(i).messages, i === 0 ? ["1", "2"] : ["1"]);
+      rig.request(i).replies(["x"]);
+      await rig.settle();
+      call.expects(0, "x");
+    }
+  });
+});
+
+Deno.test("Call that passes ends with a reply that comes before its request has ended", async () => {
+  await withRig(async (rig) => {
+    const caller = await rig.caller();
+    const call = caller.call(PUT, "1", { ends: false });
+    await rig.settle();
+    rig.request(0).replies(["enough"], { status: 3 });
+    await rig.settle();
+    call.expects(3, "enough");
+    assertEquals(call.reply.reset, "NO_ERROR"); // RFC 9113 §8.1: no more of it, please
+    assertEquals(rig.request(0).seen.reset, "NO_ERROR");
+    call.sends("on its way already");
+    call.ends();
+    const next = caller.call(PUT, "2");
+    await rig.settle();
+    assertEquals(rig.request(0).messages, ["1"]);
+    rig.request(1).replies(["fine"]);
+    await rig.settle();
+    next.expects(0, "fine");
+  });
+});
+
+Deno.test("Call that passes takes no more of its request than the backend does (scenario 18)", async () => {
+  await withRig({ backendSettings: [[SETTING.initialWindowSize, 1_000]] }, async (rig) => {
+    const caller = await rig.caller();
+    const call = caller.call(PUT, undefined, { ends: false });
+    await rig.settle();
+    const request = rig.request(0);
+    for (let i = 0; i < PIECES; i++) caller.sends(data(call.id, PIECE));
+    await rig.settle();
+    assertEquals(request.seen.text.length, 1_000);
+    assertEquals(call.reply.granted, 0);
+    request.grants(STREAM_WINDOW_BYTES / 2 - 1_000);
+    request.backend.grants(MAX_WINDOW_BYTES - 65_535);
+    await rig.settle();
+    assertEquals(request.seen.text.length, STREAM_WINDOW_BYTES / 2);
+    request.grants(STREAM_WINDOW_BYTES); // beyond what is there
+    await rig.settle();
+    assertEquals(request.seen.text.length, STREAM_WINDOW_BYTES);
+    assertEquals(call.reply.granted, STREAM_WINDOW_BYTES);
+    call.cancels();
+    await rig.settle();
+    assertEquals(request.seen.reset, "CANCEL");
+  });
+});
+
+Deno.test("Call that passes while it waits for a backend holds no more of its request than a window", async () => {
+  await withRig({ dialling: "hangs" }, async (rig) => {
+    const caller = await rig.caller();
+    const call = caller.call(PUT, undefined, { ends: false });
+    for (let i = 0; i < PIECES; i++) caller.sends(data(call.id, PIECE));
+    await rig.settle();
+    assertEquals(call.reply.granted, 0);
+    rig.dialling = "accepts";
+    rig.answerDials();
+    await rig.settle();
+    assertEquals(rig.request(0).seen.text.length, STREAM_WINDOW_BYTES);
+    assertEquals(call.reply.granted, STREAM_WINDOW_BYTES);
+    call.cancels();
+    await rig.settle();
+  });
+});
+
+Deno.test("Call that passes asks its backend for no more than its caller reads (scenario 18)", async () => {
+  await withRig(async (rig) => {
+    const [stuck, other] = [await rig.caller([[SETTING.initialWindowSize, 0]]), await rig.caller()];
+    const call = stuck.call(PUT, "1");
+    const quick = other.call(PUT, "2");
+    await rig.settle();
+    const request = rig.request(0);
+    request.begins();
+    for (let i = 0; i < PIECES; i++) request.backend.sends(data(request.id, PIECE));
+    await rig.settle();
+    assertEquals([request.seen.granted, call.reply.text.length], [0, 0]);
+    rig.request(1).replies(["fine"]);
+    await rig.settle();
+    quick.expects(0, "fine"); // nobody else is held up, on the same connection to the backend
+    call.grants(STREAM_WINDOW_BYTES / 2 + 1_000);
+    await rig.settle();
+    assert(request.seen.granted >= STREAM_WINDOW_BYTES / 2);
+    assert(request.seen.granted <= STREAM_WINDOW_BYTES / 2 + 1_000);
+    call.grants(STREAM_WINDOW_BYTES);
+    await rig.settle();
+    assertEquals(call.reply.text.length, STREAM_WINDOW_BYTES);
+    request.ends();
+    await rig.settle();
+    assertEquals(call.status, 0);
+  });
+});
+
+Deno.test("Call is held back by its connection's window too, and goes on in turn", async () => {
+  await withRig(async (rig) => {
+    const caller = await rig.caller([[SETTING.initialWindowSize, MAX_WINDOW_BYTES]], {
+      connectionBytes: 0,
+    });
+    const calls = [caller.call(PUT, "1"), caller.call(PUT, "2"), caller.call(GET, "3")];
+    await rig.settle();
+    const message = new Uint8Array(50_000);
+    for (const request of rig.requests) {
+      request.begins();
+      const bytes = framed(message);
+      for (let at = 0; at < bytes.length; at += 16_384) {
+        request.backend.sends(data(request.id, bytes.subarray(at, at + 16_384)));
+      }
+      request.ends();
+    }
+    await rig.settle();
+    const before = calls.reduce((sum, { reply }) => sum + reply.text.length, 0);
+    assertEquals(before, 65_535);
+    caller.grants(100_000);
+    await rig.settle();
+    for (const call of calls) {
+      assertEquals(call.status, 0);
+      assertEquals(call.messages[0]?.length, 50_000);
+    }
+  });
+});
+
+Deno.test("Call goes on when SETTINGS alone widens its window, and not while that is below zero (scenario 21)", async () => {
+  await withRig(async (rig) => {
+    const caller = await rig.caller([[SETTING.initialWindowSize, 60_000]]);
+    const call = caller.call(PUT, "1");
+    await rig.settle();
+    const request = rig.request(0);
+    request.begins();
+    for (let i = 0; i < 8; i++) request.backend.sends(data(request.id, PIECE));
+    await rig.settle();
+    assertEquals(call.reply.text.length, 60_000);
+    caller.sends(settings([SETTING.initialWindowSize, 16_384]));
+    await rig.settle();
+    call.grants(40_000); // still 3,616 below zero
+    await rig.settle();
+    assertEquals(call.reply.text.length, 60_000);
+    caller.sends(settings([SETTING.initialWindowSize, 1_000_000]));
+    request.ends();
+    await rig.settle();
+    assertEquals([call.reply.text.length, call.status], [8 * PIECE.length, 0]);
+  });
+});
+
+Deno.test("Call takes padded DATA and gives back all of its credit (scenario 21)", async () => {
+  await withRig(async (rig) => {
+    const caller = await rig.caller();
+    const call = caller.call(PUT, undefined, { ends: false });
+    await rig.settle();
+    let sent = 0;
+    for (let i = 0; i < 600; i++) {
+      caller.sends(data(call.id, framed("x"), { padding: 255 }));
+      sent += 6 + 255 + 1;
+    }
+    await rig.settle();
+    assertEquals(rig.request(0).messages.length, 600);
+    assert(sent - call.reply.granted < STREAM_WINDOW_BYTES / 2, `${call.reply.granted} of ${sent}`);
+    const request = rig.request(0);
+    request.begins();
+    for (let i = 0; i < 600; i++) {
+      request.backend.sends(data(request.id, framed("y"), { padding: 255 }));
+    }
+    await rig.settle();
+    assertEquals(call.messages.length, 600);
+    assert(sent - request.seen.granted < STREAM_WINDOW_BYTES / 2);
+    call.ends();
+    request.ends();
+    await rig.settle();
+    assertEquals(call.status, 0);
+  });
+});
+
+Deno.test("Call that passes tells its outcome also when its reply was read in pieces", async () => {
+  await withRig(async (rig) => {
+    const caller = await rig.caller([[SETTING.initialWindowSize, 0]]);
+    const call = caller.call(PUT, "1", { metadata: [["x-collapser-debug", "1"]] });
+    await rig.settle();
+    rig.request(0).begins(["0123456789"]);
+    await rig.settle();
+    for (let i = 0; i < 9; i++) {
+      call.grants(1);
+      await rig.settle();
+    }
+    rig.request(0).sends("again");
+    rig.request(0).ends({ trailers: [["x-own", "kept"]] });
+    await rig.settle();
+    call.grants(100);
+    await rig.settle();
+    call.expects(0, "0123456789", "again");
+    assertEquals(call.trailers, [["grpc-status", "0"], ["x-own", "kept"], [
+      "x-collapser",
+      "passed",
+    ]]);
+  });
+});
+
+Deno.test("Call that passes ends its backend call when its caller goes (scenarios 32, 44)", async () => {
+  const ways: ((call: CallerCall, caller: CallerEnd) => void)[] = [
+    (call) => call.cancels(),
+    (_, caller) => caller.leaves(),
+    (_, caller) => caller.leaves(new Deno.errors.ConnectionReset("Connection reset by peer")),
+  ];
+  for (const leave of ways) {
+    await withRig(async (rig) => {
+      const caller = await rig.caller();
+      const call = caller.call(PUT, "1", { ends: false });
+      await rig.settle();
+      rig.request(0).begins(["a"]);
+      await rig.settle();
+      leave(call, caller);
+      await rig.settle();
+      assertEquals(rig.request(0).seen.reset, "CANCEL");
+      assertEquals(call.messages, ["a"]);
+      assertEquals(rig.outcomes, { passed: 1 });
+    });
+  }
+});
+
+Deno.test("Call relays flag and encoding as they are, and keeps differently coded ones apart (scenario 27)", async () => {
+  await withRig(async (rig) => {
+    const caller = await rig.caller();
+    const compressed = Uint8Array.of(1, 0, 0, 0, 2, 0x1f, 0x8b);
+    const call = caller.call(GET, undefined, { ends: false });
+    caller.sends(data(call.id, compressed, { endStream: true }));
+    const plain = caller.call(GET, Uint8Array.of(0x1f, 0x8b));
+    const identity = caller.call(GET, "i", { metadata: [["grpc-encoding", "identity"]] });
+    const accepts: Pairs = [["grpc-accept-encoding", "gzip"]];
+    const unknown = caller.call(GET, "u", { metadata: [["grpc-encoding", "zstd"]] });
+    await rig.settle();
+    rig.expectsRequests(4);
+    assertEquals(rig.request(0).seen.text, "\x01\0\0\0\x02\x1f\x8b");
+    rig.request(0).fails(13);
+    rig.request(1).replies(["plain"]);
+    rig.request(2).replies(["i"], { headers: [["grpc-encoding", "identity"]] });
+    rig.request(3).fails(12, accepts);
+    await rig.settle();
+    call.expects(13);
+    plain.expects(0, "plain");
+    identity.expects(0, "i");
+    unknown.expects(12);
+    assertEquals(unknown.trailers?.at(-1), accepts[0]);
+    assertEquals(identity.reply.blocks[0]?.at(-1), ["grpc-encoding", "identity"]);
+  });
+});
+
+Deno.test("Call passes DATA that is not cut into messages on, and never collapses it", async () => {
+  await withRig(async (rig) => {
+    const caller = await rig.caller();
+    const bodies = [
+      Uint8Array.of(0, 0, 0), // half a prefix
+      Uint8Array.of(0, 0, 0, 0, 9, 1), // less than announced
+      Uint8Array.of(0, 0, 0, 0, 1, 1, 2), // more than announced
+    ];
+    for (const [i, body] of bodies.entries()) {
+      const call = caller.call(`/test.Service/Get${i}x`, undefined, { ends: false });
+      caller.sends(data(call.id, body, { endStream: true }));
+      await rig.settle();
+      assertEquals(rig.request(i).seen.text, String.fromCharCode(...body));
+      assertEquals(rig.request(i).ended, true);
+      rig.request(i).fails(13);
+      await rig.settle();
+      call.expects(13);
+    }
+    assertEquals(rig.passed, { streaming: 3 });
+  });
+});

@@ -1,0 +1,231 @@
+/**
+ * How long a call that might collapse is waited for: the wire does not say whether its one message will stay the only
+ * one until it half-closes.
+ *
+ * @module
+ */
+
+import { assertEquals } from "@std/assert";
+import { FRAME_HEADER_BYTES } from "../../lib/wire/mod.ts";
+import { concat, data, headers, raw } from "../support/frames.ts";
+import { type CallerCall, type CallerEnd, requestHead } from "../support/caller_end.ts";
+import { framed } from "../support/peer_end.ts";
+import { GET, type ProxyRig, PUT, withRig } from "../support/proxy_rig.ts";
+
+/** An alarm may come this much late, as `Timers` has slots. */
+const SLOT_MS = 4;
+
+/** What a connection reads at first, and once it has filled that. */
+const FIRST_READ_BYTES = 4_096;
+const SECOND_READ_BYTES = 16_384;
+
+/** A frame type nobody knows, and so everybody ignores. */
+const UNKNOWN_TYPE = 0xfa;
+
+Deno.test("Call passes when nothing has come for 10 ms after a message of a method not known yet", async () => {
+  await withRig(async (rig) => {
+    const caller = await rig.caller();
+    const call = caller.call(GET, "1", { ends: false });
+    await rig.advance(9);
+    rig.expectsRequests(0);
+    await rig.advance(1 + SLOT_MS);
+    rig.expectsRequests(1);
+    assertEquals(rig.request(0).messages, ["1"]);
+    assertEquals(rig.request(0).ended, false);
+    rig.request(0).begins(["a"]);
+    await rig.settle();
+    assertEquals(call.messages, ["a"]); // before its half-close, scenario 41
+    call.ends();
+    await rig.settle();
+    assertEquals(rig.request(0).ended, true);
+    rig.request(0).ends();
+    await rig.settle();
+    call.expects(0, "a");
+    assertEquals(rig.passed, { streaming: 1 });
+  });
+});
+
+Deno.test("Call waits 10 ms from its last byte, not from its first", async () => {
+  await withRig(async (rig) => {
+    const caller = await rig.caller();
+    const call = caller.call(GET, undefined, { ends: false });
+    const bytes = framed("12");
+    for (const byte of bytes.subarray(0, 6)) {
+      await rig.advance(9);
+      caller.sends(data(call.id, Uint8Array.of(byte)));
+    }
+    await rig.advance(9);
+    rig.expectsRequests(0);
+    caller.sends(data(call.id, bytes.subarray(6), { endStream: true }));
+    await rig.settle();
+    assertEquals(rig.request(0).messages, ["12"]);
+    assertEquals(rig.outcomes, { led: 1 });
+    rig.request(0).replies(["x"]);
+    await rig.settle();
+    call.expects(0, "x");
+  });
+});
+
+Deno.test("Call without any message passes after 10 ms too, and pairs of them stay apart (scenario 41)", async () => {
+  await withRig(async (rig) => {
+    const caller = await rig.caller();
+    const calls = [
+      caller.call(GET, undefined, { ends: false }),
+      caller.call(GET, undefined, { ends: false }),
+    ];
+    await rig.advance(10 + SLOT_MS);
+    rig.expectsRequests(2);
+    for (const call of calls) call.sends("1", { ends: true });
+    await rig.settle();
+    for (const request of rig.requests) assertEquals(request.messages, ["1"]);
+    rig.request(0).replies(["a"]);
+    rig.request(1).replies(["b"]);
+    await rig.settle();
+    assertEquals(calls.flatMap(({ messages }) => messages).sort(), ["a", "b"]);
+  });
+});
+
+Deno.test("Call of an empty stream passes with its half-close at once (scenario 41)", async () => {
+  await withRig(async (rig) => {
+    const caller = await rig.caller();
+    const call = caller.call(GET, undefined, { ends: false });
+    call.ends();
+    await rig.settle();
+    assertEquals(rig.request(0).ended, true);
+    rig.request(0).replies([]);
+    await rig.settle();
+    call.expects(0);
+    assertEquals(rig.passed, { streaming: 1 });
+  });
+});
+
+Deno.test("Call of a method seen to half-close after one message waits up to 1 s", async () => {
+  await withRig(async (rig) => {
+    rig.onRequest = (request) => request.echoes();
+    const caller = await rig.caller();
+    caller.call(GET, "seen");
+    await rig.settle();
+    const late = caller.call(GET, "2", { ends: false });
+    await rig.advance(990);
+    rig.expectsRequests(1);
+    late.ends();
+    await rig.settle();
+    late.expects(0, "re:2");
+    const never = caller.call(GET, "3", { ends: false });
+    await rig.advance(999);
+    rig.expectsRequests(2);
+    await rig.advance(1 + SLOT_MS);
+    rig.expectsRequests(3);
+    never.ends();
+    await rig.settle();
+    never.expects(0, "re:3");
+    assertEquals(rig.outcomes, { led: 2, passed: 1 });
+  });
+});
+
+Deno.test("Call of a method seen to send a second message passes with its head, for good", async () => {
+  await withRig(async (rig) => {
+    const caller = await rig.caller();
+    const first = caller.call(GET, "1", { ends: false });
+    first.sends("2");
+    await rig.settle();
+    assertEquals(rig.request(0).messages, ["1", "2"]);
+    const second = caller.call(GET, undefined, { ends: false });
+    const third = caller.call(GET, "1");
+    await rig.settle();
+    rig.expectsRequests(3);
+    assertEquals(rig.request(2).messages, ["1"]);
+    assertEquals(rig.passed, { streaming: 3 });
+    for (const call of [first, second]) call.ends();
+    await rig.settle();
+    for (const request of rig.requests) request.replies([]);
+    await rig.settle();
+    for (const call of [first, second, third]) call.expects(0);
+  });
+});
+
+Deno.test("Call that cannot collapse never waits", async () => {
+  await withRig(async (rig) => {
+    const caller = await rig.caller();
+    const call = caller.call(PUT, undefined, { ends: false });
+    await rig.settle();
+    rig.expectsRequests(1);
+    call.sends("1");
+    await rig.settle();
+    assertEquals(rig.request(0).messages, ["1"]);
+    call.cancels();
+    await rig.settle();
+    assertEquals(rig.request(0).seen.reset, "CANCEL");
+  });
+});
+
+Deno.test("Call that is woken late, by a busy loop, is waited for once more", async () => {
+  await withRig(async (rig) => {
+    const caller = await rig.caller();
+    const lucky = caller.call(GET, "1", { ends: false });
+    const stream = caller.call("/test.Service/ListItems", "1", { ends: false });
+    await rig.settle();
+    await rig.stall(300);
+    rig.expectsRequests(0);
+    lucky.ends();
+    await rig.advance(10 + SLOT_MS); // woken in time now
+    rig.expectsRequests(2);
+    assertEquals(rig.outcomes, { led: 1, passed: 1 });
+    await finishAll(rig, [stream]);
+  });
+});
+
+Deno.test("Call that has been silent for 1 s passes even when it is woken late", async () => {
+  await withRig(async (rig) => {
+    const caller = await rig.caller();
+    const call = caller.call(GET, "1", { ends: false });
+    await rig.settle();
+    await rig.stall(1_200);
+    rig.expectsRequests(1);
+    await finishAll(rig, [call]);
+  });
+});
+
+Deno.test("Call does not pass while what its caller sent lies unread", async () => {
+  await withRig(async (rig) => {
+    const caller = await rig.caller();
+    const call = fillRead(caller, FIRST_READ_BYTES);
+    await rig.settle();
+    rig.clock.step(rig.clock.now() + 10 + SLOT_MS); // the alarm; the call now gives the loop one more turn
+    caller.sends(raw(UNKNOWN_TYPE, {}, new Uint8Array(SECOND_READ_BYTES - FRAME_HEADER_BYTES)));
+    await rig.settle();
+    rig.expectsRequests(0); // the turn brought a full read, so there may be more behind it
+    call.ends();
+    await rig.settle();
+    rig.expectsRequests(1);
+    assertEquals(rig.outcomes, { led: 1 });
+    await finishAll(rig, []);
+  });
+});
+
+Deno.test("Call passes also when its caller's last bytes filled what was read exactly", async () => {
+  await withRig(async (rig) => {
+    const caller = await rig.caller();
+    const call = fillRead(caller, FIRST_READ_BYTES);
+    await rig.advance(10 + SLOT_MS);
+    rig.expectsRequests(1);
+    await finishAll(rig, [call]);
+  });
+});
+
+/** A call with one message and no end, in exactly so many bytes. */
+function fillRead(caller: CallerEnd, bytes: number): CallerCall {
+  const call = caller.call(GET, undefined, { ends: false });
+  const head = headers(call.id, requestHead(GET)).length;
+  const message = data(call.id, framed("1"));
+  const filler = bytes - head - message.length - FRAME_HEADER_BYTES;
+  caller.sends(concat(raw(UNKNOWN_TYPE, {}, new Uint8Array(filler)), message));
+  return call;
+}
+
+async function finishAll(rig: ProxyRig, open: CallerCall[]): Promise<void> {
+  for (const call of open) call.ends();
+  await rig.settle();
+  for (const request of rig.requests) if (!request.isOver) request.replies(["x"]);
+  await rig.settle();
+}

@@ -1,0 +1,223 @@
+/**
+ * What a fault of the sidecar's own costs: the calls it happened to, with status 13, and nothing else.
+ *
+ * @module
+ */
+
+import { assert, assertEquals } from "@std/assert";
+import { Connection } from "../../lib/connection/mod.ts";
+import { Call } from "../../lib/proxy/call.ts";
+import { latin1 } from "../../lib/wire/mod.ts";
+import { data, goAway, raw } from "../support/frames.ts";
+import { GET, PUT, withRig } from "../support/proxy_rig.ts";
+
+const FAULT = "a fault of the sidecar's own";
+
+Deno.test("CallerSession ends a call with 13 when its key cannot be made, and serves the others", async () => {
+  const codec = {
+    latin1(bytes: Uint8Array, from: number, to: number): string {
+      const text = latin1(bytes, from, to);
+      if (text.endsWith("boom")) throw new Error("no key for this");
+      return text;
+    },
+    digest(): string {
+      throw new Error("no digest either");
+    },
+  };
+  await withRig({ codec }, async (rig) => {
+    const caller = await rig.caller();
+    const healthy = caller.call(PUT, "1");
+    const bad = [
+      caller.call(GET, "boom"),
+      caller.call(GET, "x".repeat(10_000)),
+      caller.call(GET, "boom", { ends: false }),
+    ];
+    const good = caller.call(GET, "fine");
+    await rig.settle();
+    bad[2]!.ends();
+    await rig.settle();
+    for (const call of bad) call.expectsFailure(13, FAULT);
+    for (const request of rig.requests) request.echoes();
+    await rig.settle();
+    healthy.expects(0, "re:1");
+    good.expects(0, "re:fine");
+    assertEquals(rig.heard.filter((what) => what.startsWith("fault of ours")).length, 3);
+    assertEquals(rig.outcomes, { passed: 1, led: 1, rejected: 3 });
+  });
+});
+
+Deno.test("SharedCall that cannot be ended gives everyone 13, and the next caller leads (scenario 34)", async () => {
+  await withRig(async (rig) => {
+    const caller = await rig.caller();
+    const calls = Array.from({ length: 5 }, () => caller.call(GET, "1"));
+    const other = caller.call(GET, "2");
+    await rig.settle();
+    failOnce(rig.proxy.map, "keep");
+    rig.request(0).replies(["lost"]);
+    rig.request(1).replies(["two"]); // in the same read
+    await rig.settle();
+    for (const call of calls) call.expectsFailure(13, FAULT);
+    other.expects(0, "two");
+    assertEquals(rig.gauges.flights, 0);
+    assertEquals(rig.heard.at(-1), "fault of ours: passing a reply on: keep failed");
+    const next = caller.call(GET, "1");
+    await rig.settle();
+    rig.request(2).replies(["one"]);
+    await rig.settle();
+    next.expects(0, "one");
+  });
+});
+
+Deno.test("SharedCall loses one caller and not the others when it cannot be relayed to that one", async () => {
+  await withRig(async (rig) => {
+    const caller = await rig.caller();
+    const calls = Array.from({ length: 5 }, () => caller.call(GET, "1"));
+    await rig.settle();
+    const restore = failRelayOf(calls[2]!.id);
+    try {
+      rig.request(0).replies(["one"]);
+      await rig.settle();
+    } finally {
+      restore();
+    }
+    for (const [i, call] of calls.entries()) {
+      if (i === 2) call.expectsFailure(13, FAULT);
+      else call.expects(0, "one");
+    }
+    const repeat = caller.call(GET, "1");
+    await rig.settle();
+    repeat.expects(0, "one");
+  });
+});
+
+Deno.test("Call that passes ends with 13 when its reply cannot be relayed, and so does its backend call", async () => {
+  await withRig(async (rig) => {
+    const caller = await rig.caller();
+    const calls = [caller.call(PUT, "1"), caller.call(PUT, "2")];
+    await rig.settle();
+    const restore = failRelayOf(calls[0]!.id);
+    try {
+      for (const request of rig.requests) request.begins(["a"]);
+      await rig.settle();
+    } finally {
+      restore();
+    }
+    calls[0]!.expectsFailure(13, FAULT);
+    assertEquals(rig.request(0).seen.reset, "CANCEL");
+    rig.request(1).ends();
+    await rig.settle();
+    calls[1]!.expects(0, "a");
+  });
+});
+
+Deno.test("Call ends with 13 when a hit, a window update or an alarm of its own fails", async () => {
+  await withRig(async (rig) => {
+    const caller = await rig.caller([[4, 5]]);
+    const passed = caller.call(PUT, "1");
+    const hit = async () => {
+      const call = caller.call(GET, "1");
+      await rig.settle();
+      return call;
+    };
+    await hit();
+    for (const request of rig.requests) request.replies(["0123456789"]);
+    await rig.settle();
+    caller.calls[1]!.grants(100);
+    await rig.settle();
+    caller.calls[1]!.expects(0, "0123456789");
+    const restore = failRelayOf(passed.id, caller.calls.at(-1)!.id + 2);
+    try {
+      (await hit()).expectsFailure(13, FAULT);
+      passed.grants(100);
+      await rig.settle();
+      assertEquals(passed.status, 13);
+    } finally {
+      restore();
+    }
+    const waiting = caller.call(GET, "2", { metadata: [["grpc-timeout", "100m"]] });
+    const bystander = caller.call(GET, "3", { metadata: [["grpc-timeout", "100m"]] });
+    await rig.settle();
+    failOnce(Connection.prototype, "sendFinalHeaders");
+    await rig.advance(104);
+    assertEquals([waiting.status, bystander.status].sort(), [13, 4]); // whichever came first
+  });
+});
+
+Deno.test("AddressBackend loses one call and not those behind it when that one cannot be sent", async () => {
+  await withRig({ dialling: "hangs" }, async (rig) => {
+    const caller = await rig.caller();
+    const calls = ["1", "2", "3"].map((message) => caller.call(GET, message));
+    await rig.settle();
+    failOnce(Connection.prototype, "openStream");
+    rig.dialling = "accepts";
+    rig.answerDials();
+    await rig.settle();
+    calls[0]!.expectsFailure(13, FAULT);
+    rig.expectsRequests(2);
+    for (const request of rig.requests) request.echoes();
+    await rig.settle();
+    calls[1]!.expects(0, "re:2");
+    calls[2]!.expects(0, "re:3");
+  });
+});
+
+Deno.test("containedObserver keeps an observer that throws from doing any harm", async () => {
+  const faults: string[] = [];
+  function boom(): never {
+    throw new Error("boom");
+  }
+  const observer = {
+    methodJudged: boom,
+    connectionFailed: boom,
+    backendUp: boom,
+    backendDown: boom,
+    faultOfOurs: (what: string, error: unknown) => void faults.push(`${what}: ${error}`),
+  };
+  await withRig({ observer, dialling: "refuses" }, async (rig) => {
+    rig.dialling = "accepts";
+    await rig.advance(700); // it is asked again all the same
+    assertEquals(rig.proxy.readiness.ready, true);
+    const [caller, bad] = [await rig.caller(), await rig.caller()];
+    const call = caller.call(GET, "1");
+    await rig.settle();
+    rig.request(0).replies(["one"]);
+    await rig.settle();
+    call.expects(0, "one");
+    bad.sends(raw(6, {}, new Uint8Array(3)));
+    await rig.settle();
+    assertEquals(bad.seen("GOAWAY").length, 1);
+    rig.backend.sends(data(0, "x"));
+    await rig.settle();
+    assertEquals(rig.backends[0]!.seen("GOAWAY").length, 1);
+    rig.backend.sends(goAway(0, 0));
+    await rig.advance(700);
+    assertEquals(rig.proxy.readiness.ready, true);
+    assert(faults.length >= 5, `${faults.length} faults`);
+    for (const fault of faults) assertEquals(fault, "telling the observer: Error: boom");
+  });
+});
+
+/** Makes the next call of a method throw. */
+function failOnce<K extends string>(
+  of: { [P in K]: (...args: never[]) => unknown },
+  name: K,
+): void {
+  const real = of[name];
+  const isOwn = Object.hasOwn(of, name);
+  of[name] = function () {
+    if (isOwn) of[name] = real;
+    else delete (of as Record<string, unknown>)[name];
+    throw new Error(`${name} failed`);
+  } as typeof real;
+}
+
+/** Makes relaying to these streams of callers throw, until it is told to stop. */
+function failRelayOf(...ids: number[]): () => void {
+  const { relay } = Connection.prototype;
+  Connection.prototype.relay = function (stream, log) {
+    const isCallers = stream.owner instanceof Call;
+    if (isCallers && ids.includes(stream.id)) throw new Error("relay failed");
+    return relay.call(this, stream, log);
+  };
+  return () => void (Connection.prototype.relay = relay);
+}

@@ -1,0 +1,123 @@
+/**
+ * COLLAPSER_INVALIDATE: once a call that is not eligible has been answered, what is older serves nobody new.
+ *
+ * @module
+ */
+
+import { assertEquals } from "@std/assert";
+import { GET, PUT, withRig } from "../support/proxy_rig.ts";
+
+Deno.test("Call that reads after a write of its service sees the write, stored results or not", async () => {
+  await withRig({ cacheDurationMs: 60_000 }, async (rig) => {
+    const caller = await rig.caller();
+    caller.call(GET, "1");
+    const under = caller.call(GET, "2");
+    const other = caller.call("/other.Service/GetItem", "1");
+    await rig.settle();
+    rig.request(0).replies(["old"]);
+    rig.request(2).replies(["other"]);
+    await rig.settle();
+    const write = caller.call(PUT, "new");
+    await rig.settle();
+    const before = caller.call(GET, "1");
+    await rig.settle();
+    before.expects(0, "old"); // the write is not answered yet
+    rig.request(3).replies(["done"]);
+    await rig.settle();
+    write.expects(0, "done");
+    const after = caller.call(GET, "1");
+    const apart = caller.call(GET, "2");
+    const others = caller.call("/other.Service/GetItem", "1");
+    await rig.settle();
+    rig.expectsRequests(6);
+    others.expects(0, "other");
+    rig.request(1).replies(["two, from before"]);
+    rig.request(4).replies(["new"]);
+    rig.request(5).replies(["two, from after"]);
+    await rig.settle();
+    other.expects(0, "other");
+    under.expects(0, "two, from before");
+    after.expects(0, "new");
+    apart.expects(0, "two, from after");
+    const repeats = [caller.call(GET, "1"), caller.call(GET, "2")];
+    await rig.settle();
+    repeats[0]!.expects(0, "new");
+    repeats[1]!.expects(0, "two, from after");
+    assertEquals([...rig.proxy.counters.invalidated], [["test.Service", 1]]);
+  });
+});
+
+Deno.test("Call that reads in the same moment as a write's answer comes sees the write", async () => {
+  await withRig(async (rig) => {
+    const caller = await rig.caller();
+    caller.call(GET, "1");
+    caller.call(PUT, "new");
+    await rig.settle();
+    rig.request(1).replies(["done"]);
+    rig.request(0).replies(["old"]); // in one read, after the write's
+    await rig.settle();
+    assertEquals(rig.proxy.map.stored.entries, 0); // nobody could be given it
+    const read = caller.call(GET, "1");
+    await rig.settle();
+    rig.expectsRequests(3);
+    rig.request(2).replies(["new"]);
+    await rig.settle();
+    read.expects(0, "new");
+  });
+});
+
+Deno.test("Call of an eligible method that passes invalidates nothing", async () => {
+  await withRig({ cacheDurationMs: 60_000 }, async (rig) => {
+    const caller = await rig.caller();
+    caller.call(GET, "1");
+    await rig.settle();
+    rig.request(0).replies(["one"]);
+    await rig.settle();
+    caller.call(GET, "2", { metadata: [["cache-control", "no-store"]] });
+    await rig.settle();
+    rig.request(1).replies(["two"]);
+    await rig.settle();
+    const repeat = caller.call(GET, "1");
+    await rig.settle();
+    repeat.expects(0, "one");
+    assertEquals(rig.proxy.counters.invalidated.size, 0);
+  });
+});
+
+Deno.test("Call that fails or is given up may have written all the same", async () => {
+  await withRig({ cacheDurationMs: 60_000 }, async (rig) => {
+    const caller = await rig.caller();
+    const ends = [
+      () => rig.request(-1).fails(13),
+      () => rig.callers[0]!.calls.at(-1)!.cancels(),
+      () => rig.request(-1).resets(2),
+    ];
+    for (const end of ends) {
+      caller.call(GET, "1");
+      await rig.settle();
+      rig.request(-1).replies(["one"]);
+      await rig.settle();
+      caller.call(PUT, "1");
+      await rig.settle();
+      end();
+      await rig.settle();
+    }
+    assertEquals(rig.outcomes, { led: 3, passed: 3 });
+  });
+});
+
+Deno.test("Call invalidates nothing when told so (invalidate off)", async () => {
+  await withRig({ cacheDurationMs: 60_000, invalidate: "off" }, async (rig) => {
+    const caller = await rig.caller();
+    caller.call(GET, "1");
+    caller.call(PUT, "1");
+    await rig.settle();
+    rig.request(0).replies(["one"]);
+    rig.request(1).replies(["done"]);
+    await rig.settle();
+    const repeat = caller.call(GET, "1");
+    await rig.settle();
+    repeat.expects(0, "one");
+    assertEquals(rig.proxy.counters.invalidated.size, 0);
+  });
+});

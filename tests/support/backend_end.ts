@@ -1,0 +1,164 @@
+import { assertEquals } from "@std/assert";
+import type { SeenFrame } from "./frame_parser.ts";
+import {
+  block,
+  headers,
+  type Pairs,
+  PREFACE,
+  RESPONSE,
+  rstStream,
+  settings,
+  settingsAck,
+  splitBlock,
+  windowUpdate,
+} from "./frames.ts";
+import {
+  message,
+  PeerEnd,
+  SeenStream,
+  type SettingPairs,
+  valueOf,
+  WIDE,
+  WIDE_CONNECTION,
+} from "./peer_end.ts";
+
+/** How a scripted backend ends a call: by default well. */
+export interface Ending {
+  readonly status?: number;
+  /** Fields after the status. */
+  readonly trailers?: Pairs;
+  /** Fields after :status and content-type. */
+  readonly headers?: Pairs;
+}
+
+/** A backend's connection. */
+export class BackendEnd extends PeerEnd {
+  readonly requests: BackendRequest[] = [];
+  /** Hears of each request once it is complete. */
+  onRequest: ((request: BackendRequest) => void) | undefined = undefined;
+  #all: BackendRequest[];
+  #prefaceSeen = false;
+
+  /** Requests are noted in `all` too, where those of several connections stand in their order. */
+  constructor(all: BackendRequest[], pairs: SettingPairs | "silent" = WIDE) {
+    super();
+    this.#all = all;
+    if (pairs === "silent") return;
+    this.sends(settings(...pairs), settingsAck());
+    if (pairs === WIDE) this.grants(WIDE_CONNECTION);
+  }
+
+  /** Requests that have neither ended nor been reset. */
+  get open(): BackendRequest[] {
+    return this.requests.filter((request) => !request.isOver);
+  }
+
+  protected override preface(bytes: Uint8Array): Uint8Array {
+    if (this.#prefaceSeen) return bytes;
+    assertEquals(bytes.subarray(0, PREFACE.length), PREFACE);
+    this.#prefaceSeen = true;
+    return bytes.subarray(PREFACE.length);
+  }
+
+  protected override see(frame: SeenFrame): void {
+    if (!("streamId" in frame) || frame.streamId === 0) return;
+    let request = this.requests[(frame.streamId - 1) / 2]; // each id is used, in order
+    if (request === undefined) {
+      request = new BackendRequest(this, frame.streamId);
+      this.requests.push(request);
+      this.#all.push(request);
+    }
+    request.seen.see(frame);
+    if ("endStream" in frame && frame.endStream) this.onRequest?.(request);
+  }
+}
+
+/** A call as its backend sees it. */
+export class BackendRequest {
+  readonly id: number;
+  readonly seen: SeenStream;
+  readonly backend: BackendEnd;
+  #answered = false;
+  #begun = false;
+
+  constructor(backend: BackendEnd, id: number) {
+    this.backend = backend;
+    this.id = id;
+    this.seen = new SeenStream(id);
+  }
+
+  get fields(): Pairs {
+    return this.seen.blocks[0] ?? [];
+  }
+
+  get path(): string | undefined {
+    return valueOf(this.fields, ":path");
+  }
+
+  get messages(): string[] {
+    return this.seen.messages;
+  }
+
+  /** The request is complete. */
+  get ended(): boolean {
+    return this.seen.endedBy !== undefined;
+  }
+
+  get isOver(): boolean {
+    return this.#answered || this.seen.reset !== undefined;
+  }
+
+  /** A whole reply: HEADERS, a message each, trailers. */
+  replies(messages: readonly (string | Uint8Array)[], ending: Ending = {}): void {
+    const frames = messages.map((said) => message(this.id, said));
+    this.backend.sends(this.#head(ending), ...frames, this.#tail(ending));
+  }
+
+  /** The initial metadata, and messages that come with it. */
+  begins(messages: readonly (string | Uint8Array)[] = [], ending: Ending = {}): void {
+    const frames = messages.map((said) => message(this.id, said));
+    this.backend.sends(this.#head(ending), ...frames);
+  }
+
+  sends(said: string | Uint8Array): void {
+    this.backend.sends(message(this.id, said));
+  }
+
+  ends(ending: Ending = {}): void {
+    this.backend.sends(this.#tail(ending));
+  }
+
+  /** A status at once, in the only HEADERS. */
+  fails(status: number, trailers: Pairs = []): void {
+    this.#answered = true;
+    const fields: Pairs = [...RESPONSE, ["grpc-status", String(status)], ...trailers];
+    this.backend.sends(headers(this.id, fields, { endStream: true }));
+  }
+
+  resets(code: number): void {
+    this.#answered = true;
+    this.backend.sends(rstStream(this.id, code));
+  }
+
+  /** More DATA of the request may come. */
+  grants(bytes: number): void {
+    this.backend.sends(windowUpdate(this.id, bytes));
+  }
+
+  /** It echoes: one message, what it was asked. */
+  echoes(prefix = "re:"): void {
+    this.replies(this.messages.map((asked) => prefix + asked));
+  }
+
+  #head({ headers: fields = [] }: Ending): Uint8Array {
+    this.#begun = true;
+    return splitBlock(this.id, block([...RESPONSE, ...fields]));
+  }
+
+  #tail({ status = 0, trailers = [] }: Ending): Uint8Array {
+    this.#answered = true;
+    assertEquals(this.#begun, true, "trailers before headers");
+    const fields: Pairs = [["grpc-status", String(status)], ...trailers];
+    return splitBlock(this.id, block(fields), { endStream: true });
+  }
+}
