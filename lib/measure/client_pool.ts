@@ -119,15 +119,18 @@ export class ClientPool implements SessionOwner {
   }
 
   sessionLeaves(session: ClientSession): void {
-    if (this.#forget(session) !== undefined && this.#owner.lost()) this.revive();
+    if (this.#forget(session) === undefined) return;
+    this.#cannotOpen("the other side goes away");
+    if (this.#owner.lost()) this.revive();
   }
 
   sessionClosed(session: ClientSession, why: string): void {
     this.#running.delete(session);
     const slot = this.#forget(session);
     if (slot === undefined || this.#closed) return;
-    if (!session.wasReady) this.#couldNotConnect(slot, why);
-    else if (this.#owner.lost()) this.revive();
+    if (!session.wasReady) return this.#couldNotConnect(slot, why);
+    this.#cannotOpen(why);
+    if (this.#owner.lost()) this.revive();
   }
 
   /** Frees the session's slot; undefined when it has none any more. */
@@ -158,12 +161,18 @@ export class ClientPool implements SessionOwner {
 
   /** Calls wait on while another connection may still take them. */
   #couldNotConnect(slot: Slot, why: string): void {
-    const told = `Cannot connect to ${authorityOf(this.#options.address)}: ${why}`;
-    this.#opening?.reject(new Error(told));
-    this.#opening = undefined;
+    const told = this.#cannotOpen(why);
     const isLast = this.#slots.every((one) =>
       one === slot || one.session === undefined && !one.connecting
     );
     if (isLast) this.#owner.unreachable(told);
+  }
+
+  /** Whoever waits for all connections is told why that will not be; returns the words. */
+  #cannotOpen(why: string): string {
+    const told = `Cannot connect to ${authorityOf(this.#options.address)}: ${why}`;
+    this.#opening?.reject(new Error(told));
+    this.#opening = undefined;
+    return told;
   }
 }

@@ -70,6 +70,9 @@ export class Proxy {
   #backend: AddressBackend;
   #context: CallerContext;
   #sessions = new Set<CallerSession>();
+  /** Not ready any more. */
+  #ending = false;
+  /** Callers are told to go. */
   #draining = false;
   #timers: Timers;
   #sweep: CallbackAlarm;
@@ -141,7 +144,7 @@ export class Proxy {
 
   /** Whether calls can be answered, and if not, why. */
   get readiness(): { ready: boolean; reason: string } {
-    if (this.#draining) return { ready: false, reason: "shutting down" };
+    if (this.#ending) return { ready: false, reason: "shutting down" };
     const { trouble } = this.#backend;
     return {
       ready: trouble === "",
@@ -151,7 +154,7 @@ export class Proxy {
 
   /** From now on not ready, though everything is still served. */
   announceEnd(): void {
-    this.#draining = true;
+    this.#ending = true;
   }
 
   /**
@@ -159,7 +162,7 @@ export class Proxy {
    * been ended with 14. Returns how many calls that were.
    */
   async drain(timeoutMs: number): Promise<number> {
-    this.#draining = true;
+    this.#ending = this.#draining = true;
     const silence = new CallbackAlarm(() => this.#finishDrain());
     for (const session of this.#sessions) session.drain();
     this.#timers.set(silence, this.#timers.refresh() + Math.min(DRAIN_ANSWER_MS, timeoutMs));

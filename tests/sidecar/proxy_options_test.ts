@@ -1,0 +1,55 @@
+import { assertEquals, assertThrows } from "@std/assert";
+import { proxyOptions } from "../../lib/sidecar/proxy_options.ts";
+import { settingsOf } from "../support/local_sidecar.ts";
+
+Deno.test("proxyOptions hands on what was set", () => {
+  const settings = settingsOf({
+    BACKEND_ADDRESS: "near=db.test:7001",
+    BACKEND_TIMEOUT: "3s",
+    BACKEND_CONNECT_TIMEOUT: "4s",
+    BACKEND_MAX_CONCURRENT: "5",
+    BACKEND_MAX_PENDING: "6",
+    COLLAPSER_CACHE_DURATION: "7ms",
+    COLLAPSER_CACHE_ERRORS: "true",
+    COLLAPSER_MAX_CACHE_ENTRIES: "8",
+    COLLAPSER_MAX_CACHE_BYTES: "9MiB",
+    COLLAPSER_CLEANUP_INTERVAL: "10s",
+    COLLAPSER_METHODS: "auto,!/a.B/GetC",
+    COLLAPSER_INVALIDATE: "off",
+    COLLAPSER_KEY_HEADERS: "authorization",
+    COLLAPSER_IGNORE_HEADERS: "baggage",
+    COLLAPSER_MODE: "off",
+    COLLAPSER_JOIN_MAX_AGE: "2s",
+    COLLAPSER_MAX_FOLLOWERS: "12",
+    COLLAPSER_MAX_MESSAGE_BYTES: "13KiB",
+  });
+  assertEquals(proxyOptions(settings), {
+    backend: { name: "near", address: { host: "db.test", port: 7001 } },
+    backendTimeoutMs: 3_000,
+    backendConnectTimeoutMs: 4_000,
+    backendMaxConcurrent: 5,
+    backendMaxPending: 6,
+    cacheDurationMs: 7,
+    cacheErrors: true,
+    maxCacheEntries: 8,
+    maxCacheBytes: 9 * 2 ** 20,
+    cleanupIntervalMs: 10_000,
+    methods: ["auto", "!/a.B/GetC"],
+    invalidate: "off",
+    keyHeaders: ["authorization"],
+    ignoreHeaders: ["baggage"],
+    mode: "off",
+    joinMaxAgeMs: 2_000,
+    maxFollowers: 12,
+    maxMessageBytes: 13 * 2 ** 10,
+  });
+});
+
+Deno.test("proxyOptions collapses unless that is off", () => {
+  assertEquals(proxyOptions(settingsOf({ BACKEND_ADDRESS: "db.test:1" })).mode, "collapse");
+});
+
+Deno.test("proxyOptions throws for settings that nobody checked", () => {
+  const settings = { ...settingsOf({ BACKEND_ADDRESS: "db.test:1" }), backends: [] };
+  assertThrows(() => proxyOptions(settings), Error, "the settings were not checked");
+});
