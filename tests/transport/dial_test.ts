@@ -1,12 +1,12 @@
 import { assert, assertEquals, assertRejects, assertStrictEquals } from "@std/assert";
 import { FakeTime } from "@std/testing/time";
-import { dialTcp, listen } from "../../lib/transport/mod.ts";
+import { dialTcp, listen, type Socket } from "../../lib/transport/mod.ts";
 import { settle } from "./pump_fixture.ts";
 
 const TIMEOUT = { timeoutMs: 5_000 };
 
 Deno.test("dialTcp opens a socket that moves bytes both ways", async () => {
-  const { promise, resolve } = Promise.withResolvers<Deno.TcpConn>();
+  const { promise, resolve } = Promise.withResolvers<Socket>();
   const listening = listen({ hostname: "127.0.0.1", port: 0 }, resolve, (error) => {
     throw error;
   });

@@ -1,6 +1,6 @@
 import { assertEquals, assertGreater, assertRejects, assertThrows } from "@std/assert";
 import { FakeTime } from "@std/testing/time";
-import { listen } from "../../lib/transport/mod.ts";
+import { listen, type Socket } from "../../lib/transport/mod.ts";
 import { settle } from "./pump_fixture.ts";
 
 const LOOPBACK = { hostname: "127.0.0.1", port: 0 };
@@ -18,16 +18,17 @@ Deno.test("listen hands over connections and says where it listens", async () =>
   assertEquals(listening.hostname, "127.0.0.1");
   assertGreater(listening.port, 0);
   using client = await Deno.connect({ ...LOOPBACK, port: listening.port });
-  using accepted = await promise;
+  const accepted = await promise;
   await accepted.write(Uint8Array.of(1, 2, 3));
   const bytes = new Uint8Array(10);
   assertEquals(await client.read(bytes), 3);
   assertEquals(bytes.subarray(0, 3), Uint8Array.of(1, 2, 3));
+  accepted.close();
   listening.close();
 });
 
 Deno.test("listen takes many connections that come at once", async () => {
-  const accepted: Deno.TcpConn[] = [];
+  const accepted: Socket[] = [];
   const listening = listen(LOOPBACK, (socket) => accepted.push(socket), noTrouble);
   const address = { ...LOOPBACK, port: listening.port };
   const clients = await Promise.all(Array.from({ length: 50 }, () => Deno.connect(address)));
@@ -53,12 +54,13 @@ Deno.test("Listening.close stops accepting and leaves connections alone", async 
   const listening = listen(LOOPBACK, socket, noTrouble);
   const address = { ...LOOPBACK, port: listening.port };
   using client = await Deno.connect(address);
-  using accepted = await promise;
+  const accepted = await promise;
   listening.close();
   await turnOfTheLoop(); // the accept that waits lets go of the listener
   await assertRejects(() => Deno.connect(address), Deno.errors.ConnectionRefused);
   await client.write(Uint8Array.of(9));
   assertEquals(await accepted.read(new Uint8Array(4)), 1);
+  accepted.close();
 });
 
 Deno.test("listen throws what the system says when the address is taken", () => {
@@ -72,7 +74,7 @@ Deno.test("listen throws what the system says when the address is taken", () => 
 
 Deno.test("listen goes on after trouble, once it has let the descriptors be for a while", async () => {
   using time = new FakeTime();
-  const accepted: Deno.TcpConn[] = [];
+  const accepted: Socket[] = [];
   const troubles: string[] = [];
   using first = new FakeTcpConn();
   using second = new FakeTcpConn();
@@ -100,7 +102,7 @@ Deno.test("listen closes a connection that is gone already, and goes on", async 
   using gone = new FakeTcpConn({ isGone: true });
   using next = new FakeTcpConn();
   using _fake = new FakeListen([gone, next]);
-  const accepted: Deno.TcpConn[] = [];
+  const accepted: Socket[] = [];
   const troubles: string[] = [];
   const listening = listen(
     LOOPBACK,
@@ -155,10 +157,10 @@ Deno.test("listen on :: throws what has nothing to do with IPv6", () => {
 
 /** A callback and the first socket that it is given. */
 function nextSocket(): {
-  socket: (socket: Deno.TcpConn) => void;
-  promise: Promise<Deno.TcpConn>;
+  socket: (socket: Socket) => void;
+  promise: Promise<Socket>;
 } {
-  const { promise, resolve } = Promise.withResolvers<Deno.TcpConn>();
+  const { promise, resolve } = Promise.withResolvers<Socket>();
   return { socket: resolve, promise };
 }
 
@@ -188,7 +190,7 @@ class FakeTcpConn {
   [Symbol.dispose](): void {}
 }
 
-function asFake(socket: Deno.TcpConn): FakeTcpConn {
+function asFake(socket: Socket): FakeTcpConn {
   return socket as unknown as FakeTcpConn;
 }
 
