@@ -27,6 +27,15 @@ Deno.test("listen hands over connections and says where it listens", async () =>
   listening.close();
 });
 
+Deno.test("listen says who connected", async () => {
+  const remotes: string[] = [];
+  using _fake = new FakeListen([new FakeTcpConn()]);
+  const listening = listen(LOOPBACK, (_, remote) => remotes.push(remote), noTrouble);
+  await settle();
+  assertEquals(remotes, ["10.0.0.9:4711"]);
+  listening.close();
+});
+
 Deno.test("listen takes many connections that come at once", async () => {
   const accepted: Socket[] = [];
   const listening = listen(LOOPBACK, (socket) => accepted.push(socket), noTrouble);
@@ -170,6 +179,7 @@ function turnOfTheLoop(): Promise<void> {
 
 /** As much of a connection as `listen` touches. */
 class FakeTcpConn {
+  readonly remoteAddr = { transport: "tcp", hostname: "10.0.0.9", port: 4711 };
   noDelay = false;
   isClosed = false;
   #isGone: boolean;
