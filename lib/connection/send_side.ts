@@ -24,6 +24,9 @@ import type { Stream } from "./stream.ts";
  */
 export const OUTPUT_HIGH_WATER_BYTES = 262_144;
 
+/** Storage up to this size is copied faster whole than by a view of the part that is used. */
+const SMALL_PIECE_BYTES = 512;
+
 /** The sending half of a connection: output, windows, and the order in which blocked streams go on. */
 export class SendSide<Owner> {
   readonly encoder = new HpackEncoder();
@@ -156,7 +159,7 @@ export class SendSide<Owner> {
       out.length + end > OUTPUT_HIGH_WATER_BYTES || this.encoder.owesSizeUpdate
     ) return false;
     const first = out.extend(end);
-    copyBytes(log.bytes, 0, end, out.bytes, first);
+    copyWhole(log, out.bytes, first);
     for (let at = first; at < first + end;) {
       putUint32(out.bytes, at + 5, stream.id);
       at += FRAME_HEADER_BYTES + readUint24(out.bytes, at);
@@ -228,6 +231,17 @@ export class SendSide<Owner> {
     stream.partialBytes -= allowed;
     return flags !== 0;
   }
+}
+
+/**
+ * A small log is copied with whatever lies behind it in its piece of storage, where there is room for that: it needs
+ * no view then, and what is too much is written over by what comes next.
+ */
+function copyWhole(log: FrameLog, target: Uint8Array, at: number): void {
+  const { bytes, end } = log;
+  if (bytes.length <= SMALL_PIECE_BYTES && at + bytes.length <= target.length) {
+    target.set(bytes, at);
+  } else copyBytes(bytes, 0, end, target, at);
 }
 
 /** Where the frames of the block that begins at `at` end, in the log's storage. */

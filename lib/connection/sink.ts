@@ -2,7 +2,7 @@ import type { Field, HeaderList } from "../wire/mod.ts";
 import type { Fault } from "./fault.ts";
 import type { Stream } from "./stream.ts";
 
-/** A header block as the sink sees it; good until the sink returns. */
+/** A header block as the sink sees it: good until the sink returns, though its list and `perCall` may be kept. */
 export interface ReceivedHeaders {
   /** The fields, those that differ from call to call left out. */
   readonly list: HeaderList;

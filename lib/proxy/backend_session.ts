@@ -6,7 +6,7 @@ import {
   type Stream,
 } from "../connection/mod.ts";
 import { Pump, type PumpOwner, type Socket } from "../transport/mod.ts";
-import { encodeStateless, ERROR_CODE, statelessBlock } from "../wire/mod.ts";
+import { ERROR_CODE, statelessBlock } from "../wire/mod.ts";
 import type { BackendContext } from "./backend.ts";
 import type { Exchange } from "./exchange.ts";
 import type { Failure } from "./failure.ts";
@@ -145,7 +145,7 @@ export class BackendSession implements ConnectionSink<Exchange>, PumpOwner {
       );
     }
     if (head.cache !== undefined) exchange.restrict(head.cache);
-    exchange.log.appendHeaders(blockOf(headers), endStream);
+    exchange.log.appendHeaders(statelessBlock(headers.list, headers.perCall), endStream);
     this.#touch(exchange);
     if (endStream) this.#end(exchange, head.grpcStatus!);
   }
@@ -247,11 +247,4 @@ export class BackendSession implements ConnectionSink<Exchange>, PumpOwner {
       this.close();
     }
   }
-}
-
-/** The stateless block of what was received: interned, unless it holds fields that differ from call to call. */
-function blockOf({ list, perCall }: ReceivedHeaders): Uint8Array {
-  return perCall.length === 0
-    ? statelessBlock(list)
-    : encodeStateless([...list.fields, ...perCall]);
 }

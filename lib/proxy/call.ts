@@ -303,6 +303,7 @@ export class Call extends Waiter<SharedCall> {
     const { flight } = this;
     if (flight === undefined) this.#own?.cancel();
     else if (this.session.context.map.leave(this)) flight.reply.cancel();
+    else flight.reply.left(this);
   }
 
   #finish(status: number): void {

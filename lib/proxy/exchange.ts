@@ -53,7 +53,10 @@ export class Exchange extends Alarm implements ReplySource {
   /** The request has no DATA at all: its HEADERS end the stream. */
   readonly headEndsStream: boolean;
   /** When the caller gives up, by the transport's clock; it is passed on as what is left. */
-  readonly deadlineMs: number;
+  deadlineMs: number;
+  /** The deadline that the backend was told of. */
+  sentDeadlineMs = NO_DEADLINE;
+  #hadDeadline: boolean;
   readonly log = new FrameLog();
   session: BackendSession | undefined = undefined;
   stream: Stream<Exchange> | undefined = undefined;
@@ -102,6 +105,7 @@ export class Exchange extends Alarm implements ReplySource {
     this.keepsBody = request.keepsBody ?? false;
     this.headEndsStream = request.headEndsStream ?? false;
     this.deadlineMs = request.deadlineMs;
+    this.#hadDeadline = request.deadlineMs !== NO_DEADLINE;
   }
 
   override wake(nowMs: number): void {
@@ -110,8 +114,11 @@ export class Exchange extends Alarm implements ReplySource {
 
   /** The fields that belong to this call alone, with the time that is left in place of the time that was given. */
   fieldsToSend(nowMs: number): readonly Field[] {
-    if (this.deadlineMs === NO_DEADLINE) return this.perCall;
-    const left = new Field("grpc-timeout", formatTimeout(this.deadlineMs - nowMs), {
+    const { deadlineMs } = this;
+    this.sentDeadlineMs = deadlineMs;
+    if (deadlineMs === NO_DEADLINE && this.#hadDeadline) return this.perCall.filter(isNoTimeout);
+    if (deadlineMs === NO_DEADLINE) return this.perCall;
+    const left = new Field("grpc-timeout", formatTimeout(deadlineMs - nowMs), {
       perCall: true,
     });
     return this.perCall.map((field) => field.name === "grpc-timeout" ? left : field);
@@ -181,4 +188,8 @@ export class Exchange extends Alarm implements ReplySource {
     this.creditedBytes += due;
     this.session.credit(this.stream, due);
   }
+}
+
+function isNoTimeout({ name }: Field): boolean {
+  return name !== "grpc-timeout";
 }

@@ -1,6 +1,6 @@
 import type { Eligibility, Service, Verdict } from "../collapse/mod.ts";
 import { splitMethod } from "../grpc/mod.ts";
-import type { MethodCounters, ProxyCounters } from "./counters.ts";
+import { MethodCounters, OTHER_LABEL, type ProxyCounters } from "./counters.ts";
 import type { ProxyObserver } from "./observer.ts";
 
 /** Methods remembered before all are forgotten: far more than any backend has, so this is a scanner at work. */
@@ -22,6 +22,14 @@ export interface Method {
 export class MethodTable {
   /** Raised when everything was forgotten: what refers to a method of an earlier epoch must ask again. */
   epoch = 0;
+  /** Stands in where a request is no gRPC call at all: nobody judges it, and it takes no label. */
+  readonly none: Method = {
+    path: "",
+    service: { name: "", generation: 0 },
+    verdict: { eligible: false, why: "it is no gRPC call" },
+    counters: new MethodCounters(OTHER_LABEL),
+    behaviour: "unknown",
+  };
   #methods = new Map<string, Method>();
   #services = new Map<string, Service>();
   #eligibility: Eligibility;

@@ -51,13 +51,15 @@ export class Router {
   }
 
   #make(list: HeaderList): RequestRoute {
-    const method = this.#methods.method(list.get(":path") ?? "");
     const httpStatus = httpStatusOf(list);
-    const shares = this.#collapses && method.verdict.eligible && httpStatus === 0;
+    const method = httpStatus === 0
+      ? this.#methods.method(list.get(":path") ?? "")
+      : this.#methods.none;
+    const shares = this.#collapses && method.verdict.eligible;
     const keyHead = shares
       ? this.#map.head(headKey(list.fields, { inKey: this.#inKey, identity: "" }), method.service)
       : undefined;
-    const asksHealth = method.path === HEALTH_CHECK && httpStatus === 0;
+    const asksHealth = method.path === HEALTH_CHECK;
     return { epoch: this.#methods.epoch, list, method, httpStatus, keyHead, asksHealth };
   }
 }

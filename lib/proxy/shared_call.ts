@@ -88,6 +88,15 @@ export class SharedCall implements Reply, ReplySource, ExchangeOwner {
     if (this.flight.landed && !this.flight.stored) this.forget();
   }
 
+  /** Somebody has left while others wait. What may still be sent for its leader is theirs from then on. */
+  left(caller: Call): void {
+    const exchange = this.#exchange;
+    if (exchange === undefined || caller !== this.#leader) return;
+    if (exchange.deadlineMs === NO_DEADLINE) return;
+    const next = this.#patientWaiter(this.#context.timers.nowMs);
+    if (next !== undefined) exchange.deadlineMs = next.deadlineMs;
+  }
+
   /** Nobody waits any more. */
   cancel(): void {
     const exchange = this.#exchange;
@@ -180,9 +189,10 @@ export class SharedCall implements Reply, ReplySource, ExchangeOwner {
    */
   #leadAgain(exchange: Exchange, nowMs: number): boolean {
     const { flight } = this;
-    const isLeadersDeadline = exchange.deadlineMs !== NO_DEADLINE &&
+    const { sentDeadlineMs } = exchange;
+    const isLeadersDeadline = sentDeadlineMs !== NO_DEADLINE &&
       exchange.failure?.kind !== "backendTimeout" &&
-      nowMs >= exchange.deadlineMs - DEADLINE_SLACK_MS &&
+      nowMs >= sentDeadlineMs - DEADLINE_SLACK_MS &&
       (exchange.status === STATUS.deadlineExceeded || exchange.status === STATUS.cancelled);
     if (!isLeadersDeadline || exchange.receivedBytes > 0 || flight.landed) return false;
     const next = this.#patientWaiter(nowMs);

@@ -133,7 +133,11 @@ export class Timers {
     for (const alarm of due) {
       if (alarm.slot !== DUE) continue; // moved or cancelled by one that was woken before it
       alarm.slot = UNSET;
-      alarm.wake(nowMs, nowMs - alarm.dueMs);
+      try {
+        alarm.wake(nowMs, nowMs - alarm.dueMs);
+      } catch (error) {
+        reportError(error); // a fault of whoever set it; those due with it must be woken all the same
+      }
     }
     if (this.#count === 0) return;
     const wakeMs = this.#nextWakeMs(current);

@@ -32,7 +32,7 @@ const FIRST_INDEX = new Uint16Array(MAX_CODE_BITS + 2);
 const FIRST_CODE = new Uint32Array(MAX_CODE_BITS + 2);
 /**
  * For each run of FAST_BITS bits the one or two symbols whose codes it begins with, or 0 where a longer code begins:
- * first symbol | second << 8 | bits of the first << 16 | bits of all << 20 | symbols << 24.
+ * first symbol | second << 8 | bits of them << 16 | how many << 20.
  */
 const FAST = new Uint32Array(1 << FAST_BITS);
 
@@ -51,7 +51,7 @@ function buildTables(): void {
       CODES[symbol] = code;
       if (bits > FAST_BITS) continue;
       const first = code << (FAST_BITS - bits);
-      const alone = symbol | (bits << 16) | (bits << 20) | (1 << 24);
+      const alone = symbol | (bits << 16) | (1 << 20);
       FAST.fill(alone, first, first + (1 << (FAST_BITS - bits)));
     }
   }
@@ -62,11 +62,11 @@ function buildTables(): void {
 function pairUp(): void {
   const alone = FAST.slice();
   for (const [run, first] of alone.entries()) {
-    const bits = (first >>> 16) & 15;
-    const second = alone[(run << bits) & FAST_MASK]!;
-    const both = bits + ((second >>> 16) & 15);
-    if (first === 0 || second === 0 || both > FAST_BITS) continue;
-    FAST[run] = (first & 0xff) | ((second & 0xff) << 8) | (bits << 16) | (both << 20) | (2 << 24);
+    const firstBits = (first >>> 16) & 15;
+    const second = alone[(run << firstBits) & FAST_MASK]!;
+    const bits = firstBits + ((second >>> 16) & 15);
+    if (first === 0 || second === 0 || bits > FAST_BITS) continue;
+    FAST[run] = (first & 0xff) | ((second & 0xff) << 8) | (bits << 16) | (2 << 20);
   }
 }
 
@@ -97,19 +97,13 @@ export function huffmanDecode(
       }
     }
     const hit = FAST[window(held, heldBits)]!;
-    let bits = (hit >>> 20) & 15;
-    if (hit !== 0 && bits <= heldBits) {
+    if (hit !== 0) {
       target[written] = hit;
       target[written + 1] = hit >>> 8;
-      written += hit >>> 24;
-      heldBits -= bits;
-      continue;
-    }
-    // The end is near, or the code is long.
-    bits = (hit >>> 16) & 15;
-    if (hit !== 0 && bits <= heldBits) {
-      target[written++] = hit;
-      heldBits -= bits;
+      written += hit >>> 20;
+      heldBits -= (hit >>> 16) & 15;
+      // It took ones that are not there. Padding alone completes no code, so the last one is cut off.
+      if (heldBits < 0) return -1;
       continue;
     }
     held &= (1 << heldBits) - 1;

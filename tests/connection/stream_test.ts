@@ -16,3 +16,15 @@ Deno.test("Stream says which sides have ended in each state", () => {
     ["closed", true, true, true],
   ]);
 });
+
+Deno.test("Stream.lengthAgrees holds DATA to what was declared, exactly so at the end", () => {
+  const stream = new Stream<unknown>(1, 10, 20);
+  const verdicts = () =>
+    [0, 4, 5, 6].map((bytes) => {
+      stream.receivedBytes = bytes;
+      return [stream.lengthAgrees(false), stream.lengthAgrees(true)];
+    });
+  assertEquals(verdicts().flat().every(Boolean), true, "nothing was declared");
+  stream.declaredBytes = 5;
+  assertEquals(verdicts(), [[true, false], [true, false], [true, true], [false, false]]);
+});

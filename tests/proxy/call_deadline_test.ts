@@ -295,6 +295,75 @@ Deno.test("SharedCall does not call again when nobody has more time", async () =
   });
 });
 
+Deno.test("SharedCall that is sent after its leader has left is given the time of those who wait", async () => {
+  const others: readonly (readonly [given: Pairs, sent: string | undefined])[] = [
+    [[], undefined],
+    [timeout("5S"), "4800m"],
+  ];
+  for (const [given, sent] of others) {
+    for (const leaves of ["deadline", "cancel"] as const) {
+      await withRig({ dialling: "hangs" }, async (rig) => {
+        const caller = await rig.caller();
+        const leader = caller.call(GET, "1", {
+          metadata: [...timeout("100m"), ["x-request-id", "7"]],
+        });
+        const followers = [
+          caller.call(GET, "1", { metadata: timeout("1S") }),
+          caller.call(GET, "1", { metadata: given }),
+        ];
+        await rig.settle();
+        if (leaves === "cancel") leader.cancels();
+        await rig.advance(200);
+        rig.dialling = "accepts";
+        rig.answerDials();
+        await rig.settle();
+        assertEquals([timeoutOf(rig.request(0)), valueOf(rig.request(0).fields, "x-request-id")], [
+          sent,
+          "7",
+        ]);
+        rig.request(0).replies(["one"]);
+        await rig.settle();
+        for (const call of followers) call.expects(0, "one");
+        rig.expectsRequests(1);
+      });
+    }
+  }
+});
+
+Deno.test("SharedCall that is refused after its leader has left is sent once more for those who wait", async () => {
+  await withRig(async (rig) => {
+    const caller = await rig.caller();
+    const leader = caller.call(GET, "1", { metadata: timeout("100m") });
+    const follower = caller.call(GET, "1", { metadata: timeout("2S") });
+    await rig.advance(150);
+    leader.expectsFailure(4, PASSED);
+    assertEquals(timeoutOf(rig.request(0)), "100m");
+    rig.request(0).resets(7);
+    await rig.settle();
+    assertEquals(timeoutOf(rig.request(1)), "1850m");
+    rig.request(1).replies(["one"]);
+    await rig.settle();
+    follower.expects(0, "one");
+  });
+});
+
+Deno.test("SharedCall knows its leader's deadline at the backend also when the leader has left before", async () => {
+  await withRig(async (rig) => {
+    const caller = await rig.caller();
+    const leader = caller.call(GET, "1", { metadata: timeout("100m") });
+    const follower = caller.call(GET, "1", { metadata: timeout("2S") });
+    await rig.advance(50);
+    leader.cancels();
+    await rig.advance(50);
+    rig.request(0).fails(4); // the backend was told of 100 ms
+    await rig.settle();
+    assertEquals(timeoutOf(rig.request(1)), "1900m");
+    rig.request(1).replies(["one"]);
+    await rig.settle();
+    follower.expects(0, "one");
+  });
+});
+
 Deno.test("SharedCall's second call is bounded, cancelled and shared like the first", async () => {
   await withRig({ backendTimeoutMs: 1_000 }, async (rig) => {
     const caller = await rig.caller();

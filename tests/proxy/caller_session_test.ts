@@ -151,6 +151,7 @@ Deno.test("CallerSession answers 405 to what is no POST", async () => {
     ];
     await rig.settle();
     for (const { reply } of calls) assertEquals(reply.blocks, [[[":status", "405"]]]);
+    assertEquals(rig.proxy.counters.methods.size, 0); // what a scanner asks for is no method
     rig.uncounted = calls.length;
     rig.expectsRequests(0);
   });

@@ -161,6 +161,34 @@ Deno.test("AddressBackend loses one call and not those behind it when that one c
   });
 });
 
+Deno.test("Timers wakes the others, and goes on, when one that it woke fails", async () => {
+  const reported: string[] = [];
+  function hear(event: ErrorEvent): void {
+    event.preventDefault();
+    reported.push(event.error.message);
+  }
+  addEventListener("error", hear);
+  try {
+    await withRig({ cleanupIntervalMs: 100 }, async (rig) => {
+      const caller = await rig.caller();
+      const metadata = [["grpc-timeout", "100m"]] as const;
+      const calls = Array.from({ length: 5 }, (_, i) => caller.call(PUT, `${i}`, { metadata }));
+      await rig.settle();
+      failOnce(rig.proxy.map, "sweep");
+      await rig.advance(104);
+      for (const call of calls) assertEquals(call.status, 4);
+      assertEquals(reported, ["sweep failed"]);
+      caller.call(GET, "1");
+      await rig.settle();
+      rig.request(-1).replies(["one"]);
+      await rig.advance(204);
+      assertEquals(rig.proxy.map.stored.entries, 0); // it is swept again
+    });
+  } finally {
+    removeEventListener("error", hear);
+  }
+});
+
 Deno.test("containedObserver keeps an observer that throws from doing any harm", async () => {
   const faults: string[] = [];
   function boom(): never {

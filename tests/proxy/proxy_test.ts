@@ -36,7 +36,8 @@ Deno.test("Proxy that announces its end is not ready, and serves everything all 
     rig.request(0).replies(["one"]);
     await rig.settle();
     call.expects(0, "one");
-    assertEquals(caller.seen("GOAWAY"), []);
+    const late = await rig.caller();
+    for (const each of [caller, late]) assertEquals(each.seen("GOAWAY"), []);
   });
 });
 

@@ -1,6 +1,7 @@
-import { assert, assertEquals, assertMatch } from "@std/assert";
+import { assert, assertEquals, assertFalse, assertMatch } from "@std/assert";
+import { isClean, NameTraits } from "../../lib/wire/field.ts";
 import { Field, STATIC_TABLE } from "../../lib/wire/mod.ts";
-import type { Pairs } from "../support/frames.ts";
+import { ascii, type Pairs } from "../support/frames.ts";
 
 Deno.test("Field counts as RFC 7541 §4.1 says: name, value and 32", () => {
   assertEquals(new Field("custom-key", "custom-header").size, 55);
@@ -68,4 +69,44 @@ Deno.test("Field lets blanks at the ends of a value through, since gRPC leaves t
   for (const value of ["failed: ", " x", "a\t", " "]) {
     assertEquals(new Field("grpc-message", value).fault, "");
   }
+});
+
+Deno.test("Field takes the verdict on its name from traits that it is handed", () => {
+  for (const name of ["grpc-timeout", "connection", "te", ":path", "Upper"]) {
+    for (const value of ["", "/", "trailers", "a\nb"]) {
+      const traits = new NameTraits(name);
+      const { fault, staticIndex, staticName } = new Field(name, value, { traits });
+      const alone = new Field(name, value);
+      assertEquals(
+        [fault, staticIndex, staticName],
+        [alone.fault, alone.staticIndex, alone.staticName],
+      );
+    }
+  }
+});
+
+Deno.test("Field made by hand is right about any number of names", () => {
+  for (let i = 0; i < 2_000; i++) {
+    assertEquals(new Field(`x-${i}`, "v").fault, "");
+    assert(new Field(`X-${i}`, "v").fault !== "");
+  }
+  assertEquals(new Field(":path", "/").staticIndex, 4);
+});
+
+Deno.test("isClean agrees with Field about every byte, first, last and between", () => {
+  for (let code = 0; code < 256; code++) {
+    const byte = String.fromCharCode(code);
+    for (const value of [byte, `${byte}a`, `a${byte}`, `a${byte}a`]) {
+      const bytes = Uint8Array.from(value, (character) => character.charCodeAt(0));
+      assertEquals(isClean(bytes, 0, bytes.length), new Field("x", value).fault === "", `${code}`);
+    }
+  }
+});
+
+Deno.test("isClean looks at its range alone", () => {
+  const bytes = ascii("\nab\n");
+  assert(isClean(bytes, 1, 3));
+  assert(isClean(bytes, 0, 0));
+  assertFalse(isClean(bytes, 0, 3));
+  assertFalse(isClean(bytes, 1, 4));
 });

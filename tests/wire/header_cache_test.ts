@@ -7,7 +7,7 @@ import {
 } from "@std/assert";
 import { HeaderCache, STATIC_TABLE } from "../../lib/wire/mod.ts";
 import { rng } from "../support/cuts.ts";
-import { type Pairs, pairsOf, REQUEST } from "../support/frames.ts";
+import { ascii, type Pairs, pairsOf, REQUEST } from "../support/frames.ts";
 
 Deno.test("HeaderCache gives equal lists one identity, and others another", () => {
   const cache = new HeaderCache();
@@ -31,6 +31,19 @@ Deno.test("HeaderCache gives equal fields one identity, but none that is sensiti
   assertFalse(cache.field(timeout, "1S", false) === cache.field(timeout, "1S", false));
   assert(cache.field(timeout, "1S", false).perCall);
   assert(cache.field(cache.name("content-length"), "1", false).perCall);
+});
+
+Deno.test("HeaderCache finds a name by how it was spelled, until it forgets", () => {
+  const cache = new HeaderCache();
+  const bytes = ascii("x-spelled");
+  const known = cache.name("x-spelled");
+  assertEquals(cache.nameSpelled(bytes, 0, bytes.length, false), undefined);
+  cache.spells(bytes, 0, bytes.length, { coded: false, known });
+  assertStrictEquals(cache.nameSpelled(bytes, 0, bytes.length, false), known);
+  flood(cache, 5_000);
+  assertEquals(cache.nameSpelled(bytes, 0, bytes.length, false), undefined);
+  cache.spells(bytes, 0, bytes.length, { coded: false, known });
+  assertEquals(cache.nameSpelled(bytes, 0, bytes.length, false), undefined, "it was forgotten");
 });
 
 Deno.test("HeaderCache keeps no list with a sensitive field in it", () => {

@@ -5,7 +5,13 @@ import {
   assertNotEquals,
   assertStrictEquals,
 } from "@std/assert";
-import { HeaderCache, HpackDecoder, huffmanEncode, huffmanLength } from "../../lib/wire/mod.ts";
+import {
+  HeaderCache,
+  HpackDecoder,
+  huffmanEncode,
+  huffmanLength,
+  latin1,
+} from "../../lib/wire/mod.ts";
 import { rng } from "../support/cuts.ts";
 import { ascii, block, concat, type Pairs, pairsOf, REQUEST } from "../support/frames.ts";
 import { hex } from "../support/hex.ts";
@@ -258,6 +264,46 @@ Deno.test("HpackDecoder faults an illegal per-call field, which no list shows", 
   }
   decode(block([["grpc-timeout", "1S"]]));
   assertEquals(decoder.fault, "");
+});
+
+Deno.test("HpackDecoder faults a control in a per-call value, plain and in Huffman code", () => {
+  const { decoder, decode } = setUp({ perCall: ["grpc-timeout"] });
+  for (const value of ["1\0S", "1S\n", "\x7f", "1S"]) {
+    for (const string of [concat(Uint8Array.of(value.length), ascii(value)), coded(value)]) {
+      for (const name of [concat(hex("0c"), ascii("grpc-timeout")), coded("grpc-timeout")]) {
+        decode(concat(hex("40"), name, string));
+        assertEquals(decoder.fault === "", value === "1S", JSON.stringify(value));
+        assertEquals(decoder.perCall[0]?.value, value);
+        decode(NEWEST);
+        assertEquals(decoder.fault === "", value === "1S", JSON.stringify(value));
+      }
+    }
+  }
+});
+
+Deno.test("HpackDecoder faults a control in a field of a list, however often it comes", () => {
+  const { decoder, decode } = setUp();
+  for (let i = 0; i < 3; i++) {
+    decode(block([["x", "a\nb"], ["y", "ab"]]));
+    assertEquals(decoder.list.fields.map(({ fault }) => fault === ""), [false, true]);
+  }
+});
+
+Deno.test("HpackDecoder reads a name right in whichever way it was spelled before", () => {
+  const { decoder, decode } = setUp();
+  const random = rng(11);
+  // Some of them are the Huffman code of others.
+  const names = Array.from(
+    { length: 60 },
+    (_, i) => "ab-".repeat(5).slice(0, 1 + i % 12) + (i % 5),
+  );
+  names.push(...names.map((name) => latin1(coded(name), 1, coded(name).length)));
+  for (let round = 0; round < 2_000; round++) {
+    const name = names[Math.floor(random() * names.length)]!;
+    const plain = concat(Uint8Array.of(name.length), ascii(name));
+    decode(concat(hex("00"), random() < 0.5 ? plain : coded(name), hex("01 31")));
+    assertEquals(pairs(decoder), [[name, "1"]], `round ${round}`);
+  }
 });
 
 Deno.test("HpackDecoder flags a list larger than its limit and keeps the table right", () => {

@@ -1,4 +1,11 @@
-import { assert, assertEquals, assertFalse, assertMatch, assertStrictEquals } from "@std/assert";
+import {
+  assert,
+  assertEquals,
+  assertFalse,
+  assertMatch,
+  assertStrictEquals,
+  assertThrows,
+} from "@std/assert";
 import {
   DEFAULT_TABLE_BYTES,
   encodeStateless,
@@ -8,6 +15,7 @@ import {
   HpackEncoder,
   OutputBuffer,
   statelessBlock,
+  writeLiteral,
 } from "../../lib/wire/mod.ts";
 import { writeInteger } from "../../lib/wire/hpack_encoder.ts";
 import { rng } from "../support/cuts.ts";
@@ -180,6 +188,48 @@ Deno.test("encodeStateless keeps sensitive fields never indexed and the others o
 
 Deno.test("encodeStateless makes nothing of no fields", () => {
   assertEquals(encodeStateless([]), new Uint8Array(0));
+});
+
+Deno.test("encodeStateless gives a block that the next one does not touch", () => {
+  const first = encodeStateless([new Field("x", "1")]);
+  assertEquals(toHex(first), "00 01 78 01 31");
+  encodeStateless([new Field("y", "2".repeat(40_000))]);
+  assertEquals(toHex(first), "00 01 78 01 31");
+});
+
+Deno.test("encodeStateless goes on after fields that could not all be given", () => {
+  assertThrows(() =>
+    encodeStateless(function* () {
+      yield new Field("x", "1");
+      throw new Error("Cannot give more");
+    }())
+  );
+  assertEquals(toHex(encodeStateless([new Field("y", "2")])), "00 01 79 01 32");
+});
+
+Deno.test("statelessBlock puts the fields of one call behind the list, and keeps the list's own", () => {
+  const list = new HeaderCache().list([[":status", "200"], ["x", "1"]]);
+  const extra = [new Field("y", "2"), new Field("x", "s", { sensitive: true })];
+  assertEquals(
+    toHex(statelessBlock(list, extra)),
+    "88 00 01 78 01 31 00 01 79 01 32 10 01 78 01 73",
+  );
+  assertEquals(toHex(statelessBlock(list)), "88 00 01 78 01 31");
+  assertEquals(
+    toHex(statelessBlock(list, [new Field("y", "3")])),
+    "88 00 01 78 01 31 00 01 79 01 33",
+  );
+});
+
+Deno.test("writeLiteral marks a sensitive field alone, whichever of its name came first", () => {
+  for (const first of [true, false]) {
+    const name = `x-${first}`;
+    for (const sensitive of [first, !first, first]) {
+      const out = new OutputBuffer();
+      writeLiteral(out, new Field(name, "", { sensitive }));
+      assertEquals(out.bytes[0], sensitive ? 0x10 : 0x00);
+    }
+  }
 });
 
 Deno.test("writeInteger writes what HpackDecoder reads, at the edges of each prefix", () => {
