@@ -178,6 +178,7 @@ export class Call extends Waiter<SharedCall> {
     });
     shared.flight = flight;
     context.map.join(flight, this);
+    context.missed.led(this.route, flight);
     shared.start(this, body);
   }
 

@@ -2,6 +2,7 @@ import type { CollapseMap, KeyCodec } from "../collapse/mod.ts";
 import type { Timers } from "../transport/mod.ts";
 import type { Backend } from "./backend.ts";
 import type { ProxyCounters } from "./counters.ts";
+import type { MissedSharing } from "./missed_sharing.ts";
 import type { ProxyObserver } from "./observer.ts";
 import type { SharedCall } from "./shared_call.ts";
 
@@ -26,6 +27,7 @@ export interface CallContext {
   readonly timers: Timers;
   readonly counters: ProxyCounters;
   readonly observer: ProxyObserver;
+  readonly missed: MissedSharing;
   readonly limits: CallLimits;
   readonly codec: KeyCodec;
   /** Anything is collapsed at all (COLLAPSER_MODE). */

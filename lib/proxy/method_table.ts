@@ -1,7 +1,10 @@
-import type { Eligibility, Service, Verdict } from "../collapse/mod.ts";
+import type { Eligibility, Flight, Service, Verdict } from "../collapse/mod.ts";
 import { splitMethod } from "../grpc/mod.ts";
 import { MethodCounters, OTHER_LABEL, type ProxyCounters } from "./counters.ts";
+import type { Exchange } from "./exchange.ts";
 import type { ProxyObserver } from "./observer.ts";
+import type { RequestRoute } from "./request_route.ts";
+import type { SharedCall } from "./shared_call.ts";
 
 /** Methods remembered before all are forgotten: far more than any backend has, so this is a scanner at work. */
 const MAX_METHODS = 10_000;
@@ -16,6 +19,10 @@ export interface Method {
   readonly verdict: Verdict;
   readonly counters: MethodCounters;
   behaviour: Behaviour;
+  /** The call and the flight that came last, for `MissedSharing`. */
+  lastPassed?: Exchange;
+  lastLed?: Flight<SharedCall>;
+  lastLedRoute?: RequestRoute;
 }
 
 /** Methods and services by name, judged once. */

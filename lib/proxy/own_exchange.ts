@@ -41,8 +41,11 @@ export class OwnExchange implements ExchangeOwner {
     this.#takenBytes += to - from;
     this.#scanner.scan(bytes, from, to);
     if (this.#scanner.started > 1) exchange.streaming = true;
+    const isOnly = endStream && exchange.body.end === 0;
     exchange.body.appendData(bytes, from, to, endStream);
-    this.#call.session.context.backend.bodyGrew(exchange);
+    const { context } = this.#call.session;
+    if (isOnly && !exchange.route.method.verdict.eligible) context.missed.passed(exchange);
+    context.backend.bodyGrew(exchange);
   }
 
   /** The caller has read up to `position`, and what is before it is not needed any more. */

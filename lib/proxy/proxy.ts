@@ -20,6 +20,7 @@ import { type CallerContext, CallerSession } from "./caller_session.ts";
 import { containedObserver } from "./contained_observer.ts";
 import { BackendCounters, ProxyCounters } from "./counters.ts";
 import { MethodTable } from "./method_table.ts";
+import { MissedSharing } from "./missed_sharing.ts";
 import type { ProxyObserver } from "./observer.ts";
 import { Router } from "./request_route.ts";
 import type { SharedCall } from "./shared_call.ts";
@@ -112,6 +113,7 @@ export class Proxy {
       codec,
       turn,
       collapses,
+      missed: new MissedSharing(observer, (name) => isKeyMetadata(name) && inKey(name)),
       limits: limitsOf(options),
       isServing: () => this.readiness.ready,
       router: new Router({ methods, map: this.map, inKey, collapses }),

@@ -1,0 +1,81 @@
+import type { Flight } from "../collapse/mod.ts";
+import { equalBytes, FRAME_HEADER_BYTES, type FrameLog } from "../wire/mod.ts";
+import type { Exchange } from "./exchange.ts";
+import type { ProxyObserver } from "./observer.ts";
+import type { RequestRoute } from "./request_route.ts";
+import type { SharedCall } from "./shared_call.ts";
+
+/** Metadata names that are told; a caller chooses names, and one who reads the log wants the first few. */
+const MAX_NAMES = 10;
+
+/**
+ * Notices what sharing the configuration gives away: equal calls of a method that is not eligible, and equal messages
+ * of an eligible one that a single metadata name keeps apart. It compares each call with the one before it of the same
+ * method, only while there is something left to tell, and so costs a few comparisons.
+ */
+export class MissedSharing {
+  #observer: ProxyObserver;
+  /** Whether a name is metadata that tells callers apart. */
+  #inKey: (name: string) => boolean;
+  #toldOfMethod = false;
+  #toldOfNames = new Set<string>();
+
+  constructor(observer: ProxyObserver, inKey: (name: string) => boolean) {
+    this.#observer = observer;
+    this.#inKey = inKey;
+  }
+
+  /** A call of a method that is not eligible has sent its only message. */
+  passed(exchange: Exchange): void {
+    if (this.#toldOfMethod) return;
+    const { method } = exchange.route;
+    const before = method.lastPassed;
+    method.lastPassed = exchange;
+    if (before === undefined || before === exchange || before.ended) return;
+    if (before.route !== exchange.route || !isSameMessage(before.body, exchange.body)) return;
+    this.#toldOfMethod = true;
+    this.#observer.couldHaveCollapsed(method.path);
+  }
+
+  /** A call has led a flight of its own. */
+  led(route: RequestRoute, flight: Flight<SharedCall>): void {
+    if (this.#toldOfNames.size >= MAX_NAMES) return;
+    const { method } = route;
+    const { lastLed, lastLedRoute } = method;
+    method.lastLed = flight;
+    method.lastLedRoute = route;
+    if (lastLed === undefined || lastLed.head === flight.head) return;
+    if (lastLed.bodyKey !== flight.bodyKey || lastLed.landed) return;
+    const names = this.#differingNames(lastLedRoute!, route);
+    const [name] = names;
+    if (names.size !== 1 || name === undefined || this.#toldOfNames.has(name)) return;
+    this.#toldOfNames.add(name);
+    this.#observer.keptApartBy(method.path, name);
+  }
+
+  #differingNames(a: RequestRoute, b: RequestRoute): ReadonlySet<string> {
+    const ofA = this.#valuesByName(a);
+    const ofB = this.#valuesByName(b);
+    const names = new Set([...ofA.keys(), ...ofB.keys()]);
+    for (const name of names) if (ofA.get(name) === ofB.get(name)) names.delete(name);
+    return names;
+  }
+
+  /** The values of each name that is in the key; a character that no value has stands between several. */
+  #valuesByName({ list }: RequestRoute): Map<string, string> {
+    const values = new Map<string, string>();
+    for (const { name, value } of list.fields) {
+      if (!this.#inKey(name)) continue;
+      const before = values.get(name);
+      values.set(name, before === undefined ? value : `${before}\n${value}`);
+    }
+    return values;
+  }
+}
+
+/** Both are one DATA frame with the same payload; a body that was cut or let go of is not looked at. */
+function isSameMessage(a: FrameLog, b: FrameLog): boolean {
+  const isOneFrame = a.end === FRAME_HEADER_BYTES + a.dataBytes && a.start === 0 && a.dataBytes > 0;
+  return isOneFrame && a.end === b.end && a.dataBytes === b.dataBytes && b.start === 0 &&
+    equalBytes(a.bytes, FRAME_HEADER_BYTES, b.bytes, FRAME_HEADER_BYTES, a.dataBytes);
+}
