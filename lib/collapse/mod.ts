@@ -28,3 +28,4 @@ export {
   type KeyPolicy,
 } from "./key.ts";
 export { KeyHead, type Service } from "./key_head.ts";
+export { RecentKeys } from "./recent_keys.ts";

@@ -4,6 +4,7 @@ import {
   compileKeyPolicy,
   isKeyMetadata,
   type KeyCodec,
+  RecentKeys,
 } from "../collapse/mod.ts";
 import {
   type Address,
@@ -110,7 +111,7 @@ export class Proxy {
       timers,
       counters,
       observer,
-      codec,
+      codec: withRecentKeys(codec),
       turn,
       collapses,
       missed: new MissedSharing(observer, (name) => isKeyMetadata(name) && inKey(name)),
@@ -214,6 +215,12 @@ export class Proxy {
     this.counters.connections--;
     if (this.#sessions.size === 0) this.#whenEmpty?.();
   }
+}
+
+/** Keys that are asked for often are not made anew each time. */
+function withRecentKeys({ latin1, digest }: KeyCodec): KeyCodec {
+  const recent = new RecentKeys(latin1);
+  return { latin1: (bytes, from, to) => recent.text(bytes, from, to), digest };
 }
 
 function limitsOf(options: ProxyOptions): CallLimits {
