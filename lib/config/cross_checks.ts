@@ -1,5 +1,6 @@
+import { unixPath } from "./kinds/address.ts";
 import type { Rule } from "./rule.ts";
-import type { Settings } from "./settings.ts";
+import type { Backend, Settings } from "./settings.ts";
 
 const WILDCARDS = ["::", "0.0.0.0"];
 const THIS_MACHINE = [...WILDCARDS, "localhost", "127.0.0.1", "::1"];
@@ -15,7 +16,7 @@ export const CROSS_CHECKS: readonly Rule[] = [
   {
     env: "BACKEND_ADDRESS",
     beside: "GRPC_PORT",
-    broken: (s) => s.backends.some(({ host, port }) => port === s.grpcPort && isSelf(host, s)),
+    broken: (s) => s.backends.some((backend) => isSelf(backend, s)),
     why: "collapser itself listens there; expected the address of the service behind it",
   },
   {
@@ -76,11 +77,15 @@ function needsBackendTls(env: string, key: keyof Settings): Rule {
 
 /** Both listeners would want the port on one address. */
 function hostsOverlap({ grpcHost, metricsHost }: Settings): boolean {
+  if (unixPath(grpcHost) !== undefined) return false;
   return grpcHost === metricsHost || WILDCARDS.includes(grpcHost) ||
     WILDCARDS.includes(metricsHost);
 }
 
-/** A call to `host` would come back to our own gRPC listener. */
-function isSelf(host: string, { grpcHost }: Settings): boolean {
-  return host === grpcHost || (WILDCARDS.includes(grpcHost) && THIS_MACHINE.includes(host));
+/** A call to the backend would come back to our own gRPC listener. */
+function isSelf({ kind, path, host, port }: Backend, { grpcHost, grpcPort }: Settings): boolean {
+  const ownPath = unixPath(grpcHost);
+  if (kind === "unix" || ownPath !== undefined) return kind === "unix" && path === ownPath;
+  return port === grpcPort &&
+    (host === grpcHost || WILDCARDS.includes(grpcHost) && THIS_MACHINE.includes(host));
 }

@@ -24,7 +24,7 @@ export { cautions } from "./cautions.ts";
 export { describeMethods, describeSettings, type SettingLine } from "./describe.ts";
 export { type Environment, readEnvironment } from "./environment.ts";
 export { type Flags, type FlagSpec, readFlags } from "./flags.ts";
-export { HOST_PORT, type HostPort, LISTEN_HOST } from "./kinds/address.ts";
+export { HOST_PORT, type HostPort, LISTEN_HOST, unixPath } from "./kinds/address.ts";
 export { BOOLEAN } from "./kinds/choice.ts";
 export { DURATION, POSITIVE_DURATION } from "./kinds/duration.ts";
 export { type Kind, optional, type Parsed } from "./kinds/kind.ts";

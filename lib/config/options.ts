@@ -1,4 +1,4 @@
-import { BACKENDS, LISTEN_HOST } from "./kinds/address.ts";
+import { BACKENDS, LISTEN_ADDRESS, LISTEN_HOST } from "./kinds/address.ts";
 import { BOOLEAN, oneOf } from "./kinds/choice.ts";
 import { DURATION, POSITIVE_DURATION } from "./kinds/duration.ts";
 import { HEADER_NAMES } from "./kinds/header_names.ts";
@@ -45,10 +45,12 @@ export const OPTIONS: readonly Option[] = [
     original: true,
     help: "where callers connect (h2c, or TLS when a certificate is set); 0 takes a free port",
   }),
-  option("GRPC_HOST", "grpcHost", LISTEN_HOST, {
+  option("GRPC_HOST", "grpcHost", LISTEN_ADDRESS, {
     group: "listen",
     fallback: "[::]",
-    help: "address to listen on, both IP versions (`0.0.0.0` where IPv6 is off)",
+    help:
+      "address to listen on, both IP versions (`0.0.0.0` where IPv6 is off); or `unix:/path`, " +
+      "and no port then",
   }),
   option("METRICS_PORT", "metricsPort", PORT, {
     group: "listen",

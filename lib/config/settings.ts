@@ -32,7 +32,7 @@ export type LogFormat = "json" | "console";
 export interface Settings {
   /** 0 takes a free port. */
   readonly grpcPort: number;
-  /** Without brackets, as `Deno.listen` takes it. */
+  /** Without brackets, as `Deno.listen` takes it; or "unix:" and a path, which `unixPath` finds. */
   readonly grpcHost: string;
   /** 0 takes a free port. */
   readonly metricsPort: number;

@@ -7,6 +7,7 @@ import {
   type FrameLog,
   type HeaderCache,
   type HeaderList,
+  latin1,
   type OutputBuffer,
   putLatin1,
   SETTING,
@@ -20,6 +21,7 @@ import { DataFrames } from "./data_frames.ts";
 import type { Fault } from "./fault.ts";
 import { type FrameHandler, FrameReader } from "./frame_reader.ts";
 import { HeaderFrames } from "./header_frames.ts";
+import { looksLikeHttp1 } from "./http1.ts";
 import {
   CONNECTION_WINDOW_BYTES,
   MAX_CONCURRENT_STREAMS,
@@ -44,13 +46,13 @@ export interface ConnectionOptions<Owner> {
  * anything a peer sent.
  */
 export class Connection<Owner> implements FrameHandler {
-  /** When the bytes came that are being received, by the caller's clock. */
-  nowMs = 0;
   readonly #core: Core<Owner>;
   readonly #reader: FrameReader;
   readonly #data: DataFrames<Owner>;
   readonly #headers: HeaderFrames<Owner>;
   readonly #control: ControlFrames<Owner>;
+  /** Nothing has been taken to be written. */
+  #isGreetingUnsent = true;
   /** Bytes of the peer's preface that are still to come. */
   #prefaceLeft: number;
 
@@ -69,7 +71,7 @@ export class Connection<Owner> implements FrameHandler {
 
   /** Takes what the peer sent, the first `length` of `bytes`, which are not kept. `nowMs` is the caller's clock. */
   receive(bytes: Uint8Array, nowMs: number, length: number = bytes.length): void {
-    this.nowMs = nowMs;
+    this.#core.nowMs = nowMs;
     if (this.failed !== undefined) return;
     const from = this.#prefaceLeft > 0 ? this.#readPreface(bytes, length) : 0;
     if (from >= 0) this.#reader.read(bytes, from, length);
@@ -82,6 +84,7 @@ export class Connection<Owner> implements FrameHandler {
 
   /** What must be written now. The buffer is the connection's: clear it once it is written, before the next call. */
   takeOutput(): OutputBuffer {
+    this.#isGreetingUnsent = false;
     return this.#core.send.swap();
   }
 
@@ -91,6 +94,11 @@ export class Connection<Owner> implements FrameHandler {
   }
 
   // ---- what the sink's owner asks
+
+  /** When the bytes came that are being received, by the caller's clock. */
+  get nowMs(): number {
+    return this.#core.nowMs;
+  }
 
   /** The peer's settings; the protocol's defaults until they come. */
   get peer(): Readonly<PeerSettings> {
@@ -151,13 +159,20 @@ export class Connection<Owner> implements FrameHandler {
     return stream;
   }
 
-  /** Sends a whole reply, or its end, in one HEADERS frame: server role. */
-  sendFinalHeaders(stream: Stream<Owner>, fields: Iterable<Field>): void {
+  /**
+   * Sends a whole reply, or its end, in one HEADERS frame: server role. What is still to come of the request is asked
+   * not to, unless it `readsOn`.
+   */
+  sendFinalHeaders(
+    stream: Stream<Owner>,
+    fields: Iterable<Field>,
+    { readsOn = false } = {},
+  ): void {
     const core = this.#core;
     if (core.failed !== undefined) return;
     core.apply(stream, INPUT.sendHeaders);
     core.send.writeStateless(stream.id, fields, true);
-    core.endLocal(stream);
+    core.endLocal(stream, readsOn);
   }
 
   /**
@@ -179,6 +194,11 @@ export class Connection<Owner> implements FrameHandler {
   /** The sink is done with `count` DATA bytes of the stream: the peer may send as many more. */
   consumed(stream: Stream<Owner>, count: number): void {
     this.#data.consumed(stream, count);
+  }
+
+  /** Whether the peer must wait with DATA of all streams: what its owner holds of it has become too much. */
+  pauseData(isPaused: boolean): void {
+    this.#data.pause(isPaused);
   }
 
   /** Asks the peer for a sign of life; `opaque` is eight bytes. */
@@ -245,7 +265,7 @@ export class Connection<Owner> implements FrameHandler {
       case FRAME.continuation:
         return this.#headers.onContinuation(flags, id, bytes, from, to);
       default:
-        return true; // RFC 9113 §5.5: types that are not known are ignored
+        return this.#core.countIdleFrame(); // RFC 9113 §5.5: types that are not known are ignored
     }
   }
 
@@ -260,11 +280,22 @@ export class Connection<Owner> implements FrameHandler {
     let at = 0;
     for (; at < length && this.#prefaceLeft > 0; at++, this.#prefaceLeft--) {
       if (bytes[at] !== CLIENT_PREFACE.charCodeAt(CLIENT_PREFACE.length - this.#prefaceLeft)) {
-        this.fail(ERROR_CODE.protocolError, "no HTTP/2 preface");
+        this.#refusePreface(bytes, at, length);
         return -1;
       }
     }
     return at;
+  }
+
+  /** `bytes[at, length)` is where what came leaves the preface. */
+  #refusePreface(bytes: Uint8Array, at: number, length: number): void {
+    const matched = CLIENT_PREFACE.slice(0, CLIENT_PREFACE.length - this.#prefaceLeft);
+    const { out } = this.#core.send;
+    // Once our SETTINGS are out, a second language would help nobody.
+    if (this.#isGreetingUnsent && looksLikeHttp1(matched + latin1(bytes, at, length))) {
+      out.clear();
+      this.#core.failInHttp1("an HTTP/1 request");
+    } else this.fail(ERROR_CODE.protocolError, "no HTTP/2 preface");
   }
 }
 

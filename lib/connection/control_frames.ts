@@ -12,7 +12,14 @@ import {
   writeSettingsAck,
 } from "../wire/mod.ts";
 import type { Core } from "./core.ts";
-import { NO_LAST_STREAM, PRIORITY_BYTES } from "./limits.ts";
+import {
+  IDLE_FRAME_UNITS,
+  LATE_FRAME_UNITS,
+  NO_LAST_STREAM,
+  PRIORITY_BYTES,
+  RESET_UNITS,
+  STREAMS_SHIFTED_PER_UNIT,
+} from "./limits.ts";
 import { applySettings } from "./settings.ts";
 import type { Stream } from "./stream.ts";
 import { INPUT } from "./stream_state.ts";
@@ -59,6 +66,7 @@ export class ControlFrames<Owner> {
   onPriority(id: number, bytes: Uint8Array, from: number, to: number): boolean {
     const core = this.#core;
     if (id === 0) return core.fail(ERROR_CODE.protocolError, "PRIORITY on stream 0");
+    if (!core.countIdleFrame()) return false;
     const wrongSize = to - from !== PRIORITY_BYTES;
     if (!wrongSize && readUint31(bytes, from) !== id) return true;
     const stream = core.streams.get(id);
@@ -76,11 +84,13 @@ export class ControlFrames<Owner> {
       return core.fail(ERROR_CODE.protocolError, "RST_STREAM on an idle stream");
     }
     const stream = core.streams.get(id);
-    if (stream === undefined) return true;
+    if (stream === undefined) {
+      return core.isServer ? core.countReset(RESET_UNITS) : core.countIdleFrame(LATE_FRAME_UNITS);
+    }
     core.apply(stream, INPUT.recvReset);
     core.close(stream);
     core.sink.reset(stream, readUint32(bytes, from));
-    return core.failed === undefined;
+    return core.failed === undefined && core.countReset(core.resetUnits(stream));
   }
 
   // ---- frames of the connection
@@ -92,6 +102,8 @@ export class ControlFrames<Owner> {
     if ((to - from) % 6 !== 0) {
       return core.fail(ERROR_CODE.frameSizeError, "SETTINGS of a wrong size");
     }
+    const shifted = Math.floor(core.streams.size / STREAMS_SHIFTED_PER_UNIT);
+    if (!core.countIdleFrame(IDLE_FRAME_UNITS + shifted)) return false;
     const windowBefore = core.peer.initialWindowBytes;
     const { encoder, out } = core.send;
     const fromServer = !core.isServer;
@@ -113,13 +125,14 @@ export class ControlFrames<Owner> {
       const why = "a connection that begins with an acknowledgement";
       return this.#core.fail(ERROR_CODE.protocolError, why);
     }
-    return true;
+    return this.#core.countIdleFrame();
   }
 
   onPing(flags: number, id: number, bytes: Uint8Array, from: number, to: number): boolean {
     const core = this.#core;
     if (id !== 0) return core.fail(ERROR_CODE.protocolError, "PING on a stream");
     if (to - from !== 8) return core.fail(ERROR_CODE.frameSizeError, "PING of a wrong size");
+    if (!core.countIdleFrame()) return false;
     if ((flags & FLAG.ack) === 0) {
       writePing(core.send.out, true, bytes, from);
     } else if (core.draining && equalBytes(bytes, from, DRAIN_PING, 0, 8)) {
@@ -134,6 +147,7 @@ export class ControlFrames<Owner> {
     const core = this.#core;
     if (id !== 0) return core.fail(ERROR_CODE.protocolError, "GOAWAY on a stream");
     if (to - from < 8) return core.fail(ERROR_CODE.frameSizeError, "GOAWAY of a wrong size");
+    if (!core.countIdleFrame()) return false;
     core.peerLastStreamId = readUint31(bytes, from);
     const code = readUint32(bytes, from + 4);
     core.sink.goAway(core.peerLastStreamId, code, latin1(bytes, from + 8, to));
@@ -151,9 +165,14 @@ export class ControlFrames<Owner> {
     if (id === 0) return this.#openConnectionWindow(increment);
     const stream = core.streams.get(id);
     if (stream === undefined) {
-      return core.isIdle(id)
-        ? core.fail(ERROR_CODE.protocolError, "WINDOW_UPDATE on an idle stream")
-        : true;
+      if (core.isIdle(id)) {
+        return core.fail(ERROR_CODE.protocolError, "WINDOW_UPDATE on an idle stream");
+      }
+      // RFC 9113 §6.9: an increment of 0 is an error of the stream, also of one that has ended.
+      if (increment === 0 && !core.resetByUs.has(id)) {
+        writeRstStream(core.send.out, id, ERROR_CODE.protocolError);
+      }
+      return core.countIdleFrame(increment === 0 ? IDLE_FRAME_UNITS : LATE_FRAME_UNITS);
     }
     if (increment === 0) {
       return core.failStream(stream, ERROR_CODE.protocolError, "WINDOW_UPDATE of 0");

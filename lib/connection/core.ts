@@ -1,6 +1,17 @@
 import { ERROR_CODE, MAX_WINDOW_BYTES, writeGoAway, writeRstStream } from "../wire/mod.ts";
+import { Allowance } from "./allowance.ts";
 import type { Fault } from "./fault.ts";
-import { NO_LAST_STREAM, STREAM_WINDOW_BYTES } from "./limits.ts";
+import { writeHttp1Refusal } from "./http1.ts";
+import {
+  IDLE_FRAME_UNITS,
+  IDLE_FRAMES,
+  NO_LAST_STREAM,
+  RAPID_RESET_UNITS,
+  RESET_UNITS,
+  RESETS,
+  STREAM_WINDOW_BYTES,
+  USEFUL_FRAME_UNITS,
+} from "./limits.ts";
 import { RecentIds } from "./recent_ids.ts";
 import { SendSide } from "./send_side.ts";
 import { initialPeerSettings } from "./settings.ts";
@@ -21,6 +32,10 @@ export class Core<Owner> {
   readonly resetByUs = new RecentIds();
   /** The peer's settings; the protocol's defaults until they come. */
   readonly peer = initialPeerSettings();
+  /** When the bytes came that are being received, by the caller's clock. */
+  nowMs = 0;
+  /** Streams begun and DATA received: see {@linkcode USEFUL_FRAME_UNITS}. */
+  usefulFrames = 0;
   /** The peer's SETTINGS have come. */
   ready = false;
   /** The connection is over. */
@@ -33,6 +48,11 @@ export class Core<Owner> {
   lastAcceptedId = NO_LAST_STREAM;
   #nextStreamId = 1;
   #lastPeerStreamId = 0;
+  #idleFrames = new Allowance(IDLE_FRAMES);
+  /** What the useful frames so far have put into it. */
+  #paidFrames = 0;
+  #resets = new Allowance(RESETS);
+  #answered = 0;
 
   constructor(isServer: boolean, sink: ConnectionSink<Owner>) {
     this.isServer = isServer;
@@ -75,10 +95,14 @@ export class Core<Owner> {
   refuse(id: number): void {
     this.#lastPeerStreamId = id;
     this.resetId(id, ERROR_CODE.refusedStream);
+    // Who has not heard of our GOAWAY yet is not to blame.
+    if (!this.draining) this.countReset(RAPID_RESET_UNITS);
   }
 
   #add(id: number): Stream<Owner> {
     const stream = new Stream<Owner>(id, this.peer.initialWindowBytes, STREAM_WINDOW_BYTES);
+    stream.openedMs = this.nowMs;
+    this.usefulFrames++;
     this.streams.add(stream);
     return stream;
   }
@@ -105,12 +129,13 @@ export class Core<Owner> {
     else if (stream.closed) this.close(stream);
   }
 
-  /** We ended ours. */
-  endLocal(stream: Stream<Owner>): void {
+  /** We ended ours. A server that `readsOn` takes, and checks, the rest of a request that it has answered. */
+  endLocal(stream: Stream<Owner>, readsOn = false): void {
     this.apply(stream, INPUT.sendEnd);
-    // RFC 9113 §8.1: a server that has answered before the request ended asks for no more of it.
-    if (this.isServer && !stream.closed) this.reset(stream, ERROR_CODE.noError);
-    else if (stream.closed) this.close(stream);
+    this.#answered++;
+    if (stream.closed) this.close(stream);
+    // RFC 9113 §8.1: a server that has answered before the request ended may ask for no more of it.
+    else if (this.isServer && !readsOn) this.reset(stream, ERROR_CODE.noError);
   }
 
   /** Ends the stream at once (RFC 9113 §6.4). Nothing happens when it is closed already. */
@@ -149,7 +174,33 @@ export class Core<Owner> {
   failStream(stream: Stream<Owner>, code: number, why: string): boolean {
     this.reset(stream, code);
     this.sink.reset(stream, code, { scope: "stream", streamId: stream.id, code, why });
-    return this.failed === undefined;
+    return this.failed === undefined && this.countReset(this.resetUnits(stream));
+  }
+
+  /** A frame that asks for nothing: too many of them end the connection. */
+  countIdleFrame(units: number = IDLE_FRAME_UNITS): boolean {
+    const useful = this.usefulFrames + this.send.dataFrames;
+    const earned = (useful - this.#paidFrames) * USEFUL_FRAME_UNITS;
+    this.#paidFrames = useful;
+    if (this.#idleFrames.take(units, { earned, nowMs: this.nowMs })) return true;
+    return this.fail(ERROR_CODE.enhanceYourCalm, "a flood of frames that ask for nothing");
+  }
+
+  /**
+   * A stream that the peer reset, or had us reset: too many end the connection. A backend ends only what we began, so
+   * it is not counted.
+   */
+  countReset(units: number): boolean {
+    if (!this.isServer) return true;
+    const earned = this.#answered;
+    this.#answered = 0;
+    if (this.#resets.take(units, { earned, nowMs: this.nowMs })) return true;
+    return this.fail(ERROR_CODE.enhanceYourCalm, "a flood of streams that are reset");
+  }
+
+  /** What the reset of the stream counts for. */
+  resetUnits(stream: Stream<Owner>): number {
+    return stream.openedMs === this.nowMs ? RAPID_RESET_UNITS : RESET_UNITS;
   }
 
   /** Ends the connection for a fault: GOAWAY goes into the output, and the sink is told. */
@@ -159,5 +210,13 @@ export class Core<Owner> {
     writeGoAway(this.send.out, this.#lastPeerStreamId, code, why.replace(/[^\x20-\x7e]/g, "?"));
     this.sink.failed(this.failed);
     return false;
+  }
+
+  /** The same for a peer that speaks HTTP/1, and must be told in place of all that was not written yet. */
+  failInHttp1(why: string): void {
+    if (this.failed !== undefined) return;
+    this.failed = { scope: "connection", streamId: 0, code: ERROR_CODE.http11Required, why };
+    writeHttp1Refusal(this.send.out);
+    this.sink.failed(this.failed);
   }
 }

@@ -9,6 +9,7 @@ export class DataFrames<Owner> {
   readonly #core: Core<Owner>;
   #recvWindow = CONNECTION_WINDOW_BYTES;
   #recvOwed = 0;
+  #isPaused = false;
 
   constructor(core: Core<Owner>) {
     this.#core = core;
@@ -31,7 +32,7 @@ export class DataFrames<Owner> {
     }
     if (!this.#creditConnection(counted)) return false;
     const stream = core.streams.get(id);
-    if (stream === undefined) return this.#onDataOfClosed(id);
+    if (stream === undefined) return this.#onDataOfClosed(id, from === to);
     const endStream = (flags & FLAG.endStream) !== 0;
     if (nextState(stream.state, INPUT.recvData) === ILLEGAL) {
       return core.failStream(stream, ERROR_CODE.streamClosed, "DATA after the end of the stream");
@@ -48,6 +49,8 @@ export class DataFrames<Owner> {
       const why = "DATA that differs from content-length";
       return core.failStream(stream, ERROR_CODE.protocolError, why);
     }
+    if (to > from || endStream) core.usefulFrames++;
+    else if (!core.countIdleFrame()) return false;
     if (endStream) core.endRemote(stream);
     if (counted > to - from) this.consumed(stream, counted - (to - from));
     core.sink.data(stream, bytes, from, to, endStream);
@@ -72,21 +75,29 @@ export class DataFrames<Owner> {
       return this.#core.fail(ERROR_CODE.flowControlError, why);
     }
     this.#recvOwed += count;
-    if (this.#recvOwed * ANNOUNCE_SHARE >= CONNECTION_WINDOW_BYTES) {
-      writeWindowUpdate(this.#core.send.out, 0, this.#recvOwed);
-      this.#recvWindow += this.#recvOwed;
-      this.#recvOwed = 0;
-    }
+    if (this.#recvOwed * ANNOUNCE_SHARE >= CONNECTION_WINDOW_BYTES) this.#announce();
     return true;
   }
 
-  #onDataOfClosed(id: number): boolean {
+  /** While it is paused the connection's window is not given back, and soon the peer can send no DATA at all. */
+  pause(isPaused: boolean): void {
+    this.#isPaused = isPaused;
+    if (this.#recvOwed * ANNOUNCE_SHARE >= CONNECTION_WINDOW_BYTES) this.#announce();
+  }
+
+  #announce(): void {
+    if (this.#isPaused || this.#core.failed !== undefined) return;
+    writeWindowUpdate(this.#core.send.out, 0, this.#recvOwed);
+    this.#recvWindow += this.#recvOwed;
+    this.#recvOwed = 0;
+  }
+
+  #onDataOfClosed(id: number, isEmpty: boolean): boolean {
     const core = this.#core;
     if (core.isIdle(id)) return core.fail(ERROR_CODE.protocolError, "DATA on an idle stream");
     // What was under way when we reset the stream is not the peer's fault (RFC 9113 §5.4.2).
-    if (!core.resetByUs.has(id) && id <= core.lastAcceptedId) {
-      core.resetId(id, ERROR_CODE.streamClosed);
-    }
-    return true;
+    const isLate = core.resetByUs.has(id) || id > core.lastAcceptedId;
+    if (!isLate) core.resetId(id, ERROR_CODE.streamClosed);
+    return isLate && !isEmpty || core.countIdleFrame();
   }
 }

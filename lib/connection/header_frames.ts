@@ -56,6 +56,7 @@ export class HeaderFrames<Owner> {
     if (this.#block.streamId === 0) {
       return this.#core.fail(ERROR_CODE.protocolError, "CONTINUATION without HEADERS");
     }
+    if (from === to && !this.#core.countIdleFrame()) return false;
     if (!this.#addToBlock(bytes, from, to)) return false;
     if ((flags & FLAG.endHeaders) === 0) return true;
     const { bytes: block, length, endStream, selfDependent } = this.#block.take();
@@ -88,6 +89,7 @@ export class HeaderFrames<Owner> {
     }
     const fault = this.#faultOf(stream, block.endStream);
     if (fault !== "") return core.failStream(stream, ERROR_CODE.protocolError, fault);
+    if (core.failed !== undefined) return false; // by one interim response too many
     if (block.endStream) {
       if (!stream.lengthAgrees(true)) {
         const why = "an end that differs from content-length";
@@ -135,7 +137,9 @@ export class HeaderFrames<Owner> {
     const illegal = isServer ? requestFault(list) : responseFault(list);
     if (illegal !== "") return illegal;
     if (!isServer && list.get(":status")!.startsWith("1")) { // interim, RFC 9113 §8.1
-      return endStream ? "an interim response that ends the stream" : "";
+      if (endStream) return "an interim response that ends the stream";
+      this.#core.countIdleFrame();
+      return "";
     }
     stream.headersReceived = true;
     for (const { name, value } of perCall) {

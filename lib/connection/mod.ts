@@ -7,8 +7,11 @@
  *
  * Invariants:
  * - a frame's bookkeeping is complete before the sink hears of it, so the sink may answer at once;
- * - every DATA byte received is credited: to the connection on receipt, to its stream when the sink consumed it;
+ * - every DATA byte received is credited: to the connection on receipt (unless the sink holds too
+ *   much of it), to its stream when the sink consumed it;
  * - the peer's faults are values with a scope and never throw; misuse by our own side does;
+ * - what asks for work and no answer (frames that mean nothing, streams that are reset) is counted against what is
+ *   useful, and too much of it ends the connection with ENHANCE_YOUR_CALM: see `limits.ts`, which has every bound;
  * - output beyond the high-water mark is headers and control frames only, and the transport stops reading long
  *   before those pile up.
  *

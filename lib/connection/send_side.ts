@@ -30,6 +30,8 @@ const SMALL_PIECE_BYTES = 512;
 /** The sending half of a connection: output, windows, and the order in which blocked streams go on. */
 export class SendSide<Owner> {
   readonly encoder = new HpackEncoder();
+  /** DATA frames written so far. */
+  dataFrames = 0;
   #active = new OutputBuffer();
   #spare = new OutputBuffer();
   #block = new OutputBuffer();
@@ -164,6 +166,7 @@ export class SendSide<Owner> {
       putUint32(out.bytes, at + 5, stream.id);
       at += FRAME_HEADER_BYTES + readUint24(out.bytes, at);
     }
+    if (dataBytes > 0) this.dataFrames++; // one at least
     this.#window -= dataBytes;
     stream.sendWindow -= dataBytes;
     stream.position = end;
@@ -225,6 +228,7 @@ export class SendSide<Owner> {
     const first = this.#active.extend(FRAME_HEADER_BYTES + allowed);
     putFrameHeader(this.#active.bytes, first, allowed, FRAME.data, flags, stream.id);
     copyBytes(log.bytes, from, from + allowed, this.#active.bytes, first + FRAME_HEADER_BYTES);
+    this.dataFrames++;
     this.#window -= allowed;
     stream.sendWindow -= allowed;
     stream.position += allowed;

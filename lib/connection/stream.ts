@@ -29,6 +29,8 @@ export class Stream<Owner> {
   position = 0;
   partialBytes = 0;
   partialFlags = 0;
+  /** When it was opened, by the clock of what is received. */
+  openedMs = 0;
   /** It waits in the connection's queue for window or output room. */
   queued = false;
 

@@ -181,6 +181,10 @@ export class AddressBackend implements Backend, LinksOwner {
     if (!exchange.streaming && counters.inflight >= this.#options.maxConcurrent) return false;
     const session = this.#links.usable;
     if (session === undefined) return false;
+    if (!session.takesHead(exchange)) {
+      this.#failNow(exchange, { kind: "headersTooLarge", whose: "request" });
+      return true;
+    }
     if (!exchange.streaming) {
       exchange.counted = true;
       counters.inflight++;

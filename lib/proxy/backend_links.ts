@@ -1,4 +1,4 @@
-import { type Address, CallbackAlarm } from "../transport/mod.ts";
+import { type Address, addressName, CallbackAlarm } from "../transport/mod.ts";
 import type { BackendContext } from "./backend.ts";
 import { BackendSession, type SessionOwner } from "./backend_session.ts";
 
@@ -88,7 +88,7 @@ export class BackendLinks {
     let why = "";
     try {
       const socket = await dial(address, { timeoutMs: connectTimeoutMs });
-      const remote = `${address.host}:${address.port}`;
+      const remote = addressName(address);
       session = new BackendSession(socket, { owner: this.#owner, context: this.#context, remote });
     } catch (error) {
       why = error instanceof Error ? error.message : String(error);

@@ -5,15 +5,19 @@ import {
   type ReceivedHeaders,
   type Stream,
 } from "../connection/mod.ts";
-import { Pump, type PumpOwner, type Socket } from "../transport/mod.ts";
-import { ERROR_CODE, statelessBlock } from "../wire/mod.ts";
+import { CallbackAlarm, Pump, type PumpOwner, type Socket } from "../transport/mod.ts";
+import { ERROR_CODE, type Field, type HeaderList, statelessBlock } from "../wire/mod.ts";
 import type { BackendContext } from "./backend.ts";
 import type { Exchange } from "./exchange.ts";
 import type { Failure } from "./failure.ts";
+import { Keepalive, type Watched } from "./keepalive.ts";
 import { replyHead } from "./reply_head.ts";
 
 /** A request of at most this many bytes is held until its reply begins, so that it can be sent once more. */
 const REPEATABLE_BYTES = 65_536;
+
+/** A connection that failed is given this long to read why. */
+const LINGER_MS = 1_000;
 
 /** What a session tells the backend it belongs to. */
 export interface SessionOwner {
@@ -38,6 +42,8 @@ export class BackendSession implements ConnectionSink<Exchange>, PumpOwner {
   #owner: SessionOwner;
   #context: BackendContext;
   #pump: Pump<Exchange>;
+  #keepalive: Keepalive;
+  #linger = new CallbackAlarm(() => this.#pump.abort());
   #gone = false;
   #why = "the backend closed it";
   /** Calls with news for their owners, told once everything that was read together is in. */
@@ -61,6 +67,7 @@ export class BackendSession implements ConnectionSink<Exchange>, PumpOwner {
       turn,
       now: () => timers.refresh(),
     });
+    this.#keepalive = new Keepalive(this.#watched(), timers);
   }
 
   /** Resolves when the connection is gone. */
@@ -72,12 +79,37 @@ export class BackendSession implements ConnectionSink<Exchange>, PumpOwner {
     return !this.#gone && this.connection.ready && this.connection.canOpen;
   }
 
+  #watched(): Watched {
+    const { connection } = this;
+    return {
+      get isBusy(): boolean {
+        return connection.openStreams > 0;
+      },
+      get lastReadMs(): number {
+        return connection.nowMs;
+      },
+      ping: (opaque) => {
+        connection.ping(opaque);
+        this.#pump.flushSoon();
+      },
+      giveUp: (silentMs) => this.abandon(`no sign of life for ${Math.round(silentMs / 1_000)} s`),
+    };
+  }
+
+  /** The backend accepts a head as large as the call's (RFC 9113 §6.5.2). */
+  takesHead({ route, perCall }: Exchange): boolean {
+    const { maxHeaderListBytes } = this.connection.peer;
+    if (maxHeaderListBytes === Infinity) return true;
+    return listBytes(route.list, perCall) <= maxHeaderListBytes;
+  }
+
   /** Sends the call's head and what there is of its body. */
   open(exchange: Exchange): void {
     const nowMs = this.#context.timers.nowMs;
     exchange.attempts++;
     exchange.startedMs = nowMs;
     exchange.session = this;
+    if (this.connection.openStreams === 0) this.#keepalive.begin();
     const stream = this.connection.openStream(exchange.route.list, {
       extra: exchange.fieldsToSend(nowMs),
       endStream: exchange.headEndsStream,
@@ -130,6 +162,7 @@ export class BackendSession implements ConnectionSink<Exchange>, PumpOwner {
   // ---- what the connection tells
 
   headers(stream: Stream<Exchange>, headers: ReceivedHeaders, endStream: boolean): void {
+    this.#keepalive.hasFlowed = true;
     const exchange = stream.owner;
     if (exchange === undefined || exchange.ended) return;
     if (headers.tooLarge) return this.#fail(exchange, { kind: "headersTooLarge", whose: "reply" });
@@ -146,6 +179,7 @@ export class BackendSession implements ConnectionSink<Exchange>, PumpOwner {
     }
     if (head.cache !== undefined) exchange.restrict(head.cache);
     exchange.log.appendHeaders(statelessBlock(headers.list, headers.perCall), endStream);
+    exchange.countList(listBytes(headers.list, headers.perCall));
     this.#touch(exchange);
     if (endStream) this.#end(exchange, head.grpcStatus!);
   }
@@ -157,6 +191,7 @@ export class BackendSession implements ConnectionSink<Exchange>, PumpOwner {
     to: number,
     endStream: boolean,
   ): void {
+    this.#keepalive.hasFlowed = true;
     const exchange = stream.owner;
     if (exchange === undefined || exchange.ended) return;
     if (to > from && exchange.receive(bytes, from, to)) this.#owner.exchangeStreams(exchange);
@@ -201,6 +236,8 @@ export class BackendSession implements ConnectionSink<Exchange>, PumpOwner {
   failed(fault: Fault): void {
     this.#context.counters.countConnectionError("backend", fault.code);
     this.#context.observer.connectionFailed("backend", fault, this.remote);
+    const { timers } = this.#context;
+    timers.set(this.#linger, timers.nowMs + LINGER_MS); // it may not read, and its calls wait
   }
 
   // ---- what the pump tells
@@ -219,6 +256,8 @@ export class BackendSession implements ConnectionSink<Exchange>, PumpOwner {
 
   closed(trouble: Error | undefined): void {
     this.#gone = true;
+    this.#context.timers.cancel(this.#linger);
+    this.#keepalive.stop();
     this.received();
     this.#owner.sessionClosed(this, this.connection.failed?.why ?? trouble?.message ?? this.#why);
   }
@@ -247,4 +286,11 @@ export class BackendSession implements ConnectionSink<Exchange>, PumpOwner {
       this.close();
     }
   }
+}
+
+/** The size of a list with the fields that belong to one call (RFC 9113 §6.5.2). */
+function listBytes(list: HeaderList, perCall: readonly Field[]): number {
+  let bytes = list.size;
+  for (const field of perCall) bytes += field.size;
+  return bytes;
 }

@@ -49,6 +49,8 @@ export class Call extends Waiter<SharedCall> {
   /** The backend call it has to itself. */
   #own: OwnExchange | undefined = undefined;
   #debugLog: FrameLog | undefined = undefined;
+  /** Bytes of the request that nobody has taken yet. */
+  #heldBytes = 0;
 
   constructor(
     session: CallerSession,
@@ -127,6 +129,19 @@ export class Call extends Waiter<SharedCall> {
     this.#pass(this.route.keyHead === undefined ? "method" : "streaming");
   }
 
+  /** Its connection holds too much for the rest of the message to be awaited. */
+  passUnfinished(): void {
+    this.#pass(this.route.keyHead === undefined ? "method" : "size");
+  }
+
+  /** So much of the request is still to be taken by the backend. */
+  holds(bytes: number): void {
+    if (bytes === this.#heldBytes || this.isOver) return;
+    const more = bytes - this.#heldBytes;
+    this.#heldBytes = bytes;
+    this.session.held(more);
+  }
+
   #gather(bytes: Uint8Array, from: number, to: number, endStream: boolean): void {
     if (from === to && !endStream) return; // it says nothing, and what is gathered must stay empty until it is not
     const { connection, context } = this.session;
@@ -136,6 +151,7 @@ export class Call extends Waiter<SharedCall> {
     body.appendData(bytes, from, to, endStream);
     scanner.scan(bytes, from, to);
     connection.consumed(this.stream, to - from); // what is gathered is bounded just below
+    this.holds(body.end); // frame headers included: DATA may come a byte at a time
     const { method } = this.route;
     if (scanner.started > 1) {
       method.behaviour = "streaming";
@@ -147,7 +163,15 @@ export class Call extends Waiter<SharedCall> {
       this.answer(whole, 0, whole.length);
     } else if (endStream) {
       this.#pass("streaming");
+    } else if (this.session.isFull) {
+      this.passUnfinished();
     }
+  }
+
+  /** The request has served its purpose: another's is sent in its place. */
+  #dropBody(): void {
+    this.#body = undefined;
+    this.holds(0);
   }
 
   #wholeBody(bytes: Uint8Array, from: number, to: number): FrameLog {
@@ -161,7 +185,7 @@ export class Call extends Waiter<SharedCall> {
     const log = ownHealthReply(bytes.subarray(from, to), this.session.context.isServing());
     if (log === undefined) return this.#passWhole(bytes, from, to, "method");
     this.#decide("passed", "method");
-    this.#read({ log, ended: true, status: STATUS.ok });
+    this.#read({ log, ended: true, status: STATUS.ok, largestListBytes: 0 });
   }
 
   // ---- sharing
@@ -183,6 +207,7 @@ export class Call extends Waiter<SharedCall> {
   }
 
   #join(flight: Flight<SharedCall>): void {
+    this.#dropBody();
     this.#outcome = "joined"; // counted when it has come to that: the answer may turn out to be private
     this.#phase = "reading";
     this.#awaitDeadline();
@@ -192,6 +217,7 @@ export class Call extends Waiter<SharedCall> {
 
   #readStored(flight: Flight<SharedCall>): void {
     this.#decide("hit");
+    this.#dropBody();
     this.#stored = flight.reply;
     flight.reply.readers++; // until it is done: now, unless its window is too small for the whole reply
     this.#read(flight.reply);
@@ -242,6 +268,9 @@ export class Call extends Waiter<SharedCall> {
     if (this.isOver) return;
     const { stream, session, flight } = this;
     const source = flight === undefined ? this.#source! : flight.reply;
+    if (source.largestListBytes > session.connection.peer.maxHeaderListBytes) {
+      return this.failOwn({ kind: "headersTooLarge", whose: "reply" });
+    }
     const log = this.#fields.wantsDebug && source.ended ? this.#logWithDebug(source) : source.log;
     session.connection.relay(stream, log);
     session.flushSoon();
@@ -312,6 +341,7 @@ export class Call extends Waiter<SharedCall> {
     const { method } = this.route;
     if (this.#outcome === undefined) this.#decide("rejected");
     else if (this.#outcome === "joined") this.#decide("joined");
+    this.holds(0);
     this.#phase = "done";
     this.stream.owner = undefined;
     this.#source = undefined;

@@ -6,13 +6,32 @@ import {
   type Stream,
 } from "../connection/mod.ts";
 import { isOneMessage } from "../grpc/mod.ts";
-import { Pump, type PumpOwner, type Socket, type Turn } from "../transport/mod.ts";
-import type { HeaderCache } from "../wire/mod.ts";
+import { CallbackAlarm, Pump, type PumpOwner, type Socket, type Turn } from "../transport/mod.ts";
+import { ERROR_CODE, type HeaderCache } from "../wire/mod.ts";
 import { Call } from "./call.ts";
 import type { CallContext } from "./call_context.ts";
 import { type Failure, statusOfFailure } from "./failure.ts";
 import { failureReply, httpReply } from "./reply_fields.ts";
 import type { Router } from "./request_route.ts";
+
+/**
+ * Our SETTINGS wait this long for the caller's first bytes, so that one who speaks HTTP/1 can be answered in it. Callers
+ * of HTTP/2 send their preface at once (RFC 9113 §3.4) and never notice.
+ */
+const GREETING_DELAY_MS = 100;
+
+/** A caller's preface and SETTINGS come within this time: a slow network needs one second, who needs more has nothing to say. */
+const HANDSHAKE_MS = 10_000;
+
+/**
+ * Bytes of requests that wait on one connection, gathered or not yet taken by the backend: 64 streams whose windows are
+ * full, or four messages of the largest size that is gathered. Above it the caller may send no more DATA until half of
+ * it has gone on: else 16,384 streams could leave 256 KiB each.
+ */
+const MAX_HELD_BYTES = 16 * 2 ** 20;
+
+/** A connection that failed is given this long to read why. */
+const LINGER_MS = 1_000;
 
 const NO_BYTES = new Uint8Array(0);
 
@@ -34,6 +53,13 @@ export class CallerSession implements ConnectionSink<Call>, PumpOwner {
   /** Reads of the socket so far. */
   reads = 0;
   #pump: Pump<Call>;
+  /** Watches the beginning and the end of the connection; in between it may be idle as long as it likes. */
+  #patience = new CallbackAlarm((nowMs) => this.#patienceIsOver(nowMs));
+  #hasGreeted = false;
+  #heldBytes = 0;
+  /** More than {@linkcode MAX_HELD_BYTES} wait, or did a moment ago: nothing more is gathered. */
+  isFull = false;
+  #mustMakeRoom = false;
   /** Calls whose message was not in the read that brought their head. */
   #awaiting: Call[] = [];
 
@@ -46,11 +72,14 @@ export class CallerSession implements ConnectionSink<Call>, PumpOwner {
       owner: this,
       turn,
       now: () => timers.refresh(),
+      speaksFirst: false,
     });
   }
 
   /** Resolves when the connection is gone. */
   run(): Promise<void> {
+    const { timers } = this.context;
+    timers.set(this.#patience, timers.refresh() + GREETING_DELAY_MS);
     return this.#pump.run();
   }
 
@@ -68,6 +97,25 @@ export class CallerSession implements ConnectionSink<Call>, PumpOwner {
     this.#awaiting.push(call);
   }
 
+  /** A call holds so many bytes of its request more than before. */
+  held(moreBytes: number): void {
+    this.#heldBytes += moreBytes;
+    const isFull = this.#heldBytes > (this.isFull ? MAX_HELD_BYTES / 2 : MAX_HELD_BYTES);
+    if (isFull === this.isFull) return;
+    this.isFull = isFull;
+    this.connection.pauseData(isFull);
+    if (isFull) this.#mustMakeRoom = true;
+    else this.flushSoon();
+  }
+
+  /** Calls that wait for the rest of their message might wait for one another: they go on as they are. */
+  #makeRoom(): void {
+    this.#mustMakeRoom = false;
+    for (const { owner } of [...this.connection.streams()]) {
+      if (owner?.isGathering) owner.guard(() => owner.passUnfinished());
+    }
+  }
+
   /** A call has ended. */
   callEnded(): void {
     if (this.connection.draining) this.closeWhenIdle();
@@ -76,6 +124,9 @@ export class CallerSession implements ConnectionSink<Call>, PumpOwner {
   /** Asks the caller to open no more streams. */
   drain(): void {
     this.connection.drain();
+    for (const stream of [...this.connection.streams()]) {
+      if (stream.owner === undefined) this.connection.reset(stream, ERROR_CODE.noError); // it was turned away
+    }
     this.flushSoon();
   }
 
@@ -114,7 +165,7 @@ export class CallerSession implements ConnectionSink<Call>, PumpOwner {
   #headers(stream: Stream<Call>, headers: ReceivedHeaders, endStream: boolean): void {
     const known = stream.owner;
     if (known !== undefined) return known.data(NO_BYTES, 0, 0, endStream); // gRPC requests have no trailers of meaning
-    if (stream.headersReceived && stream.localEnded) return;
+    if (stream.localEnded) return; // trailers of a request that was turned away
     if (headers.tooLarge) {
       const failure: Failure = { kind: "headersTooLarge", whose: "request" };
       const path = headers.list.get(":path") ?? "";
@@ -123,7 +174,9 @@ export class CallerSession implements ConnectionSink<Call>, PumpOwner {
     }
     const route = this.context.router.route(headers.list);
     if (route.httpStatus !== 0) {
-      return this.connection.sendFinalHeaders(stream, httpReply(route.httpStatus));
+      return this.connection.sendFinalHeaders(stream, httpReply(route.httpStatus), {
+        readsOn: true, // what is still to come is checked like any request
+      });
     }
     const call = new Call(this, stream, {
       route,
@@ -142,7 +195,7 @@ export class CallerSession implements ConnectionSink<Call>, PumpOwner {
     endStream: boolean,
   ): void {
     const call = stream.owner;
-    if (call === undefined) return;
+    if (call === undefined) return this.connection.consumed(stream, to - from); // it was turned away
     try {
       if (
         endStream && call.isGathering && stream.receivedBytes === to - from &&
@@ -165,7 +218,9 @@ export class CallerSession implements ConnectionSink<Call>, PumpOwner {
     stream.owner?.readMoreOrFail();
   }
 
-  settings(): void {}
+  settings(): void {
+    if (this.#patience.isSet) this.context.timers.cancel(this.#patience);
+  }
 
   goAway(): void {} // a client that goes away ends its calls itself, or waits for them
 
@@ -174,6 +229,22 @@ export class CallerSession implements ConnectionSink<Call>, PumpOwner {
   failed(fault: Fault): void {
     this.context.counters.countConnectionError("caller", fault.code);
     this.context.observer.connectionFailed("caller", fault, this.remote);
+    const { timers } = this.context;
+    timers.set(this.#patience, timers.nowMs + LINGER_MS);
+  }
+
+  #patienceIsOver(nowMs: number): void {
+    const { connection } = this;
+    if (connection.failed !== undefined) return this.#pump.abort(); // it does not read either
+    if (connection.ready) return;
+    if (this.#hasGreeted) {
+      const why = `no preface and SETTINGS within ${HANDSHAKE_MS / 1_000} s`;
+      connection.fail(ERROR_CODE.settingsTimeout, why);
+    } else {
+      this.#hasGreeted = true;
+      this.context.timers.set(this.#patience, nowMs + HANDSHAKE_MS - GREETING_DELAY_MS);
+    }
+    this.flushSoon();
   }
 
   // ---- what the pump tells
@@ -184,10 +255,12 @@ export class CallerSession implements ConnectionSink<Call>, PumpOwner {
       for (const call of this.#awaiting) if (call.isGathering) call.awaitQuiet();
       this.#awaiting = [];
     }
+    if (this.#mustMakeRoom) this.#makeRoom();
     if (this.connection.draining) this.closeWhenIdle();
   }
 
   closed(): void {
+    this.context.timers.cancel(this.#patience);
     for (const stream of [...this.connection.streams()]) stream.owner?.gone();
     this.context.sessionClosed(this);
   }

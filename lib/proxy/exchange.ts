@@ -36,6 +36,8 @@ export interface ReplySource {
   readonly ended: boolean;
   /** The gRPC status that it ended with. */
   readonly status: number;
+  /** The larger of its header lists, as far as they have come (RFC 9113 §6.5.2). */
+  readonly largestListBytes: number;
 }
 
 /**
@@ -66,6 +68,7 @@ export class Exchange extends Alarm implements ReplySource {
   ended = false;
   /** The gRPC status it ended with. */
   status = NO_STATUS;
+  largestListBytes = 0;
   /** It ended by a failure and not by the backend's own status. */
   failure: Failure | undefined = undefined;
   /** It waits in a backend's queue. */
@@ -146,6 +149,11 @@ export class Exchange extends Alarm implements ReplySource {
     const before = this.receivedBytes > to - from && scanner.started === 0 ? 1 : 0;
     scanner.scan(bytes, from, to);
     return scanner.started + before > 1;
+  }
+
+  /** A header list of this size has come. */
+  countList(bytes: number): void {
+    if (bytes > this.largestListBytes) this.largestListBytes = bytes;
   }
 
   /** Ends it with the backend's own status; the log has its end already. */

@@ -11,7 +11,9 @@
  * - what belongs to one caller (its deadline, its leaving, its slowness) ends that caller's call alone;
  * - a backend call nobody waits for is cancelled; its flight is forgotten first;
  * - a call is sent again only when it provably reached nobody;
- * - each call has one outcome, counted when it is decided.
+ * - each call has one outcome, counted when it is decided;
+ * - a peer is not trusted to go on, to stop or to answer: a connection that does not begin, holds too much, fails and
+ *   is not read, or owes an answer in silence is ended, with a bound next to the code that keeps it.
  *
  * Reads no environment, writes no log, knows no prom-client: it counts in plain fields and tells an observer.
  *

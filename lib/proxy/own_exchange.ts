@@ -32,6 +32,7 @@ export class OwnExchange implements ExchangeOwner {
 
   start(): void {
     this.#call.session.context.backend.start(this.exchange);
+    this.#holdWhilePending();
   }
 
   /** More of the request. */
@@ -46,6 +47,12 @@ export class OwnExchange implements ExchangeOwner {
     const { context } = this.#call.session;
     if (isOnly && !exchange.route.method.verdict.eligible) context.missed.passed(exchange);
     context.backend.bodyGrew(exchange);
+    this.#holdWhilePending();
+  }
+
+  #holdWhilePending(): void {
+    const { body, stream } = this.exchange;
+    if (stream === undefined) this.#call.holds(body.end);
   }
 
   /** The caller has read up to `position`, and what is before it is not needed any more. */
@@ -63,6 +70,7 @@ export class OwnExchange implements ExchangeOwner {
   bodyMoved(): void {
     const { body, stream } = this.exchange;
     const waiting = body.end - stream!.position; // no less than its DATA
+    this.#call.holds(waiting);
     const due = this.#takenBytes - this.#creditedBytes - waiting;
     if (due <= 0) return;
     this.#creditedBytes += due;

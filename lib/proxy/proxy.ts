@@ -14,16 +14,17 @@ import {
   type Timers,
   Turn,
 } from "../transport/mod.ts";
-import { HeaderCache } from "../wire/mod.ts";
+import { ERROR_CODE, HeaderCache } from "../wire/mod.ts";
 import { AddressBackend, type BackendContext } from "./backend.ts";
 import type { CallLimits } from "./call_context.ts";
+import { CallerContexts } from "./caller_contexts.ts";
 import { type CallerContext, CallerSession } from "./caller_session.ts";
 import { containedObserver } from "./contained_observer.ts";
 import { BackendCounters, ProxyCounters } from "./counters.ts";
 import { MethodTable } from "./method_table.ts";
 import { MissedSharing } from "./missed_sharing.ts";
 import type { ProxyObserver } from "./observer.ts";
-import { Router } from "./request_route.ts";
+import { Router, type RouterOptions } from "./request_route.ts";
 import type { SharedCall } from "./shared_call.ts";
 
 /** Fields that the sidecar reads itself, so they are never part of a list or a key. */
@@ -35,8 +36,19 @@ const STEADY_FIELDS = new Set(["te", "user-agent"]);
 /** How long a drain waits for callers to say that they have seen GOAWAY; who is silent does not hold up the end. */
 const DRAIN_ANSWER_MS = 500;
 
+/**
+ * Callers' connections at once; more are closed as they come. A caller has one for each of its processes, so this is
+ * more than a service has peers, and idle they take some 10 KiB each.
+ */
+const MAX_CALLER_CONNECTIONS = 10_000;
+
 export interface ProxyOptions {
-  readonly backend: { readonly name: string; readonly address: Address };
+  readonly backend: {
+    readonly name: string;
+    readonly address: Address;
+    /** Over TLS, as the `dial` of the environment has it. @default false */
+    readonly usesTls?: boolean;
+  };
   readonly backendTimeoutMs: number;
   readonly backendConnectTimeoutMs: number;
   readonly backendMaxConcurrent: number;
@@ -71,6 +83,7 @@ export class Proxy {
   readonly map: CollapseMap<SharedCall>;
   #backend: AddressBackend;
   #context: CallerContext;
+  #contexts: CallerContexts;
   #sessions = new Set<CallerSession>();
   /** Not ready any more. */
   #ending = false;
@@ -105,6 +118,8 @@ export class Proxy {
       counters,
       turn,
     });
+    const scheme = options.backend.usesTls ? "https" : "http";
+    const routing: RouterOptions = { methods, map: this.map, inKey, collapses, scheme };
     this.#context = {
       map: this.map,
       backend: this.#backend,
@@ -117,12 +132,13 @@ export class Proxy {
       missed: new MissedSharing(observer, (name) => isKeyMetadata(name) && inKey(name)),
       limits: limitsOf(options),
       isServing: () => this.readiness.ready,
-      router: new Router({ methods, map: this.map, inKey, collapses }),
+      router: new Router(routing),
       requestHeaders: new HeaderCache((name) =>
         CONTROL_FIELDS.has(name) || isKeyMetadata(name) && !inKey(name) && !STEADY_FIELDS.has(name)
       ),
       sessionClosed: (session) => this.#forget(session),
     };
+    this.#contexts = new CallerContexts(this.#context, routing);
     const { cleanupIntervalMs } = options;
     this.#sweep = new CallbackAlarm((nowMs) => {
       timers.set(this.#sweep, nowMs + cleanupIntervalMs);
@@ -136,13 +152,22 @@ export class Proxy {
     this.#backend.open();
   }
 
-  /** Takes a caller's connection, and serves it until it ends. */
-  async serve(socket: Socket, remote: string): Promise<void> {
-    const session = new CallerSession(socket, { context: this.#context, remote });
+  /**
+   * Takes a caller's connection, and serves it until it ends. `identity` is whom its certificate names, when it was
+   * asked for one: it is part of the key.
+   */
+  async serve(socket: Socket, remote: string, { identity = "" } = {}): Promise<void> {
+    if (this.#sessions.size >= MAX_CALLER_CONNECTIONS) return this.#turnAway(socket, remote);
+    const session = new CallerSession(socket, { context: this.#contexts.of(identity), remote });
     this.#sessions.add(session);
     this.counters.connections++;
     if (this.#draining) session.drain();
     await session.run();
+  }
+
+  /** A caller's connection came to nothing, since its TLS handshake failed. */
+  refused(why: string, remote: string): void {
+    this.#connectionFailed(ERROR_CODE.inadequateSecurity, { why, remote });
   }
 
   /** Whether calls can be answered, and if not, why. */
@@ -208,6 +233,18 @@ export class Proxy {
         resolve(true);
       };
     });
+  }
+
+  #turnAway(socket: Socket, remote: string): void {
+    const why = `more than ${MAX_CALLER_CONNECTIONS} connections of callers`;
+    this.#connectionFailed(ERROR_CODE.enhanceYourCalm, { why, remote });
+    socket.close();
+  }
+
+  #connectionFailed(code: number, { why, remote }: { why: string; remote: string }): void {
+    this.counters.countConnectionError("caller", code);
+    const fault = { scope: "connection", streamId: 0, code, why } as const;
+    this.#context.observer.connectionFailed("caller", fault, remote);
   }
 
   #forget(session: CallerSession): void {

@@ -41,6 +41,7 @@ export class SharedCall implements Reply, ReplySource, ExchangeOwner {
   log = NO_BODY;
   ended = false;
   status = NO_STATUS;
+  largestListBytes = 0;
   /** Callers that read it as a stored result and are not done. */
   readers = 0;
   #context: CallContext;
@@ -66,6 +67,7 @@ export class SharedCall implements Reply, ReplySource, ExchangeOwner {
     // Followers may have more time than the leader, or say nothing: the backend's timeout bounds them.
     timers.set(exchange, Math.max(deadlineMs, timers.nowMs + limits.backendTimeoutMs));
     backend.start(exchange);
+    if (exchange.stream === undefined) leader.holds(body.end); // it is pending
   }
 
   /** A caller has read up to `position`: it is the fastest one that decides how much more the backend may send. */
@@ -107,10 +109,16 @@ export class SharedCall implements Reply, ReplySource, ExchangeOwner {
     exchange.release();
   }
 
-  bodyMoved(): void {}
+  bodyMoved(): void {
+    const exchange = this.#exchange;
+    if (exchange?.stream !== undefined) {
+      this.#leader?.holds(exchange.body.end - exchange.stream.position);
+    }
+  }
 
   replyGrew(): void {
     const { flight, log } = this;
+    if (this.#exchange !== undefined) this.largestListBytes = this.#exchange.largestListBytes;
     if (log.end > this.#context.limits.maxMessageBytes) flight.sealed = true;
     if (this.#exchange?.isPrivate) this.#turnFollowersAway(this.#exchange);
     this.#relayToAll();
@@ -125,6 +133,7 @@ export class SharedCall implements Reply, ReplySource, ExchangeOwner {
     timers.cancel(exchange);
     this.ended = true;
     this.status = exchange.status;
+    this.largestListBytes = exchange.largestListBytes;
     if (exchange.isPrivate) this.#turnFollowersAway(exchange);
     this.#exchange = undefined;
     this.#leader = undefined;

@@ -9,5 +9,6 @@
  *
  * @module
  */
+export { BadConfiguration, certificateProblems } from "./certificates.ts";
 export { runSidecar, type StopSignals } from "./run_sidecar.ts";
 export { type Sidecar, startSidecar } from "./sidecar.ts";

@@ -1,4 +1,4 @@
-import type { Settings } from "../config/mod.ts";
+import type { Backend, Settings } from "../config/mod.ts";
 import type { ProxyOptions } from "../proxy/mod.ts";
 
 /** What the proxy needs of the settings. */
@@ -8,7 +8,7 @@ export function proxyOptions(settings: Settings): ProxyOptions {
     throw new Error("Cannot start without a backend: the settings were not checked");
   }
   return {
-    backend: { name: backend.name, address: { host: backend.host, port: backend.port } },
+    backend: { name: backend.name, address: addressOf(backend), usesTls: settings.backendUseTls },
     backendTimeoutMs: settings.backendTimeoutMs,
     backendConnectTimeoutMs: settings.backendConnectTimeoutMs,
     backendMaxConcurrent: settings.backendMaxConcurrent,
@@ -27,4 +27,8 @@ export function proxyOptions(settings: Settings): ProxyOptions {
     maxFollowers: settings.maxFollowers,
     maxMessageBytes: settings.maxMessageBytes,
   };
+}
+
+function addressOf({ kind, host, port, path }: Backend): ProxyOptions["backend"]["address"] {
+  return kind === "unix" ? { host, port, path } : { host, port };
 }

@@ -1,9 +1,12 @@
-import type { Settings } from "../config/mod.ts";
-import { createLogger } from "../telemetry/mod.ts";
+import { type Settings, unixPath } from "../config/mod.ts";
+import { createLogger, type Logger } from "../telemetry/mod.ts";
+import { clearStaleSocket } from "../transport/mod.ts";
+import { BadConfiguration } from "./certificates.ts";
 import { type Sidecar, startSidecar } from "./sidecar.ts";
 
 const GOOD = 0;
 const FAILED = 1;
+const BAD_CONFIGURATION = 64;
 
 /** Who tells the process to end; the command line has it. */
 export interface StopSignals {
@@ -20,16 +23,17 @@ export async function runSidecar(
   for (const warning of warnings) log.warn(warning);
   keepUp(log);
   const told = new Promise<string>((resolve) => signals.onSignal(resolve));
+  const path = unixPath(settings.grpcHost);
+  if (path !== undefined) await clearStaleSocket(path);
   let sidecar: Sidecar;
   try {
     sidecar = startSidecar(settings, log);
   } catch (error) {
-    log.error(error instanceof Error ? error.message : String(error));
-    await log.flush();
-    return FAILED;
+    return await refuse(error, log);
   }
   log.info("Serving", {
     grpc_port: sidecar.grpcPort,
+    ...(path === undefined ? {} : { grpc_path: path }),
     metrics_port: sidecar.metricsPort,
     backend: settings.backends.map(({ name }) => name).join(","),
     mode: settings.mode,
@@ -44,8 +48,18 @@ export async function runSidecar(
   return GOOD;
 }
 
+async function refuse(error: unknown, log: Logger): Promise<number> {
+  const isBad = error instanceof BadConfiguration;
+  const problems = isBad
+    ? error.problems
+    : [error instanceof Error ? error.message : String(error)];
+  for (const problem of problems) log.error(problem);
+  await log.flush();
+  return isBad ? BAD_CONFIGURATION : FAILED;
+}
+
 /** A fault that escaped all handlers costs a line in the log, not every call of every caller. */
-function keepUp(log: ReturnType<typeof createLogger>): void {
+function keepUp(log: Logger): void {
   globalThis.addEventListener("unhandledrejection", (event) => {
     event.preventDefault();
     log.error("Unhandled rejection", { stack: Deno.inspect(event.reason) });

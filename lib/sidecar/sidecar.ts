@@ -2,13 +2,15 @@ import { type Admin, startAdmin } from "../admin/mod.ts";
 import { type Settings, VERSION } from "../config/mod.ts";
 import { Proxy } from "../proxy/mod.ts";
 import { createMetrics, type Logger, loggingObserver, type Metrics } from "../telemetry/mod.ts";
-import { dialTcp, listen, type Listening, Timers } from "../transport/mod.ts";
+import { dialPlain, dialTls, type Listening, Timers } from "../transport/mod.ts";
+import { callersTrouble, listenForCallers } from "./callers.ts";
+import { openCertificates, type SidecarCertificates } from "./certificates.ts";
 import { KEY_CODEC } from "./key_codec.ts";
 import { proxyOptions } from "./proxy_options.ts";
 
 /** A running sidecar. */
 export interface Sidecar {
-  /** Port that callers connect to. */
+  /** Port that callers connect to; 0 when they use a unix socket. */
   readonly grpcPort: number;
   /** Port of /metrics, /health and /ready. */
   readonly metricsPort: number;
@@ -20,12 +22,20 @@ export interface Sidecar {
   stop(): Promise<number>;
 }
 
-/** Opens the ports and begins to serve. Throws what the system says when a port cannot be had, with nothing left open. */
+/**
+ * Opens the ports and begins to serve. Throws {@linkcode BadConfiguration} for certificates that cannot be used, and
+ * what the system says when a port cannot be had, with nothing left open.
+ */
 export function startSidecar(settings: Settings, log: Logger): Sidecar {
   const timers = new Timers();
+  const certificates = openCertificates(settings, { timers, log });
+  const { backend } = certificates;
   const proxy = new Proxy(proxyOptions(settings), {
     timers,
-    dial: dialTcp,
+    dial: backend === undefined ? dialPlain : dialTls({
+      certificates: () => backend.current,
+      serverName: settings.backendTlsServerName,
+    }),
     observer: loggingObserver(log),
     codec: KEY_CODEC,
     random: Math.random,
@@ -38,28 +48,30 @@ export function startSidecar(settings: Settings, log: Logger): Sidecar {
     cachedBytes: () => proxy.map.stored.bytes,
     version: VERSION,
   });
-  const opened = openPorts(settings, { proxy, metrics, log, timers });
+  const opened = openPorts(settings, { proxy, metrics, log, timers, certificates });
   proxy.open();
   return {
     grpcPort: opened.listening.port,
     metricsPort: opened.admin.port,
     proxy,
-    stop: () => stopSidecar(settings, { ...opened, proxy, metrics, timers }),
+    stop: () => stopSidecar(settings, { ...opened, proxy, metrics, timers, certificates }),
   };
 }
 
 function openPorts(
   settings: Settings,
-  parts: { proxy: Proxy; metrics: Metrics; log: Logger; timers: Timers },
+  parts: {
+    proxy: Proxy;
+    metrics: Metrics;
+    log: Logger;
+    timers: Timers;
+    certificates: SidecarCertificates;
+  },
 ): { listening: Listening; admin: Admin } {
-  const { proxy, metrics, log, timers } = parts;
+  const { proxy, metrics, log, timers, certificates } = parts;
   let listening: Listening | undefined;
   try {
-    listening = listen(
-      { hostname: settings.grpcHost, port: settings.grpcPort },
-      (socket, remote) => void proxy.serve(socket, remote),
-      (error) => log.warn("Cannot accept a connection", { error: error.message }),
-    );
+    listening = listenForCallers(settings, { proxy, certificates: certificates.callers, log });
     const admin = startAdmin({
       hostname: settings.metricsHost,
       port: settings.metricsPort,
@@ -72,6 +84,7 @@ function openPorts(
     listening?.close();
     metrics.stop();
     proxy.close();
+    void stopWatching(certificates);
     timers.stop();
     throw new Error(portTrouble(settings, { grpcIsOpen: listening !== undefined, error }), {
       cause: error,
@@ -81,28 +94,39 @@ function openPorts(
 
 async function stopSidecar(
   settings: Settings,
-  parts: { listening: Listening; admin: Admin; proxy: Proxy; metrics: Metrics; timers: Timers },
+  parts: {
+    listening: Listening;
+    admin: Admin;
+    proxy: Proxy;
+    metrics: Metrics;
+    timers: Timers;
+    certificates: SidecarCertificates;
+  },
 ): Promise<number> {
-  const { listening, admin, proxy, metrics, timers } = parts;
+  const { listening, admin, proxy, metrics, timers, certificates } = parts;
   proxy.announceEnd();
   if (settings.drainDelayMs > 0) {
     await new Promise((resolve) => setTimeout(resolve, settings.drainDelayMs));
   }
   listening.close();
   const left = await proxy.drain(settings.drainTimeoutMs);
+  await stopWatching(certificates);
   await admin.close();
   metrics.stop();
   timers.stop();
   return left;
 }
 
+async function stopWatching({ callers, backend }: SidecarCertificates): Promise<void> {
+  await Promise.all([callers?.stop(), backend?.stop()]);
+}
+
 function portTrouble(
   settings: Settings,
   { grpcIsOpen, error }: { grpcIsOpen: boolean; error: unknown },
 ): string {
-  const [variable, host, port] = grpcIsOpen
-    ? ["METRICS_PORT", settings.metricsHost, settings.metricsPort]
-    : ["GRPC_PORT", settings.grpcHost, settings.grpcPort];
   const why = error instanceof Error ? error.message : String(error);
-  return `Cannot listen on ${host} port ${port}: ${why}; set ${variable} to a free port`;
+  if (!grpcIsOpen) return callersTrouble(settings, why);
+  const { metricsHost, metricsPort } = settings;
+  return `Cannot listen on ${metricsHost} port ${metricsPort}: ${why}; set METRICS_PORT to a free port`;
 }

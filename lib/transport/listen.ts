@@ -1,13 +1,20 @@
-import type { Socket } from "./pump.ts";
+import type { RawConn } from "./conn_stream.ts";
 
 /** How long to leave the descriptors alone when there are none left (EMFILE); a caller waits no longer for it. */
 const ACCEPT_RETRY_MS = 50;
 
+/** Where callers connect: an IP address and a port, 0 for a free one, or the path of a unix socket. */
+export type ListenAddress =
+  | { readonly hostname: string; readonly port: number }
+  | { readonly path: string };
+
 /** A listening socket and the loop that accepts from it. */
 export interface Listening {
+  /** 0 for a unix socket. */
   readonly port: number;
+  /** The path of a unix socket. */
   readonly hostname: string;
-  /** Stops accepting; connections accepted before live on. */
+  /** Stops accepting, and removes the file of a unix socket; connections accepted before live on. */
   close(): void;
 }
 
@@ -17,18 +24,24 @@ export interface Listening {
  * address cannot be had.
  */
 export function listen(
-  address: { hostname: string; port: number },
-  accept: (socket: Socket, remote: string) => void,
+  address: ListenAddress,
+  accept: (socket: RawConn, remote: string) => void,
   onTrouble: (error: Error) => void,
 ): Listening {
-  const listener = listenOn(address);
-  acceptAll(listener, accept, onTrouble);
+  if ("path" in address) {
+    const { path } = address;
+    const listener = Deno.listen({ transport: "unix", path });
+    acceptAll(listener, (socket) => accept(socket, `unix:${path}`), onTrouble);
+    return { port: 0, hostname: path, close: () => listener.close() };
+  }
+  const listener = listenTcp(address);
+  acceptAll(listener, (socket) => acceptTcp(socket, accept), onTrouble);
   const { port, hostname } = listener.addr;
   return { port, hostname, close: () => listener.close() };
 }
 
 /** `::` takes both IP versions; where IPv6 is switched off, IPv4 alone is what was meant. */
-function listenOn(address: { hostname: string; port: number }): Deno.TcpListener {
+function listenTcp(address: { hostname: string; port: number }): Deno.TcpListener {
   try {
     return Deno.listen(address);
   } catch (error) {
@@ -39,31 +52,46 @@ function listenOn(address: { hostname: string; port: number }): Deno.TcpListener
   }
 }
 
-async function acceptAll(
-  listener: Deno.TcpListener,
-  accept: (socket: Socket, remote: string) => void,
+/** Throws when the peer was gone before we looked; the socket is closed then. */
+function acceptTcp(
+  socket: Deno.TcpConn,
+  accept: (socket: RawConn, remote: string) => void,
+): void {
+  try {
+    socket.setNoDelay(true);
+  } catch (error) {
+    socket.close();
+    throw error;
+  }
+  const { hostname, port } = socket.remoteAddr;
+  accept(socket, `${hostname}:${port}`);
+}
+
+async function acceptAll<Conn extends RawConn>(
+  listener: { accept(): Promise<Conn> },
+  accept: (socket: Conn) => void,
   onTrouble: (error: Error) => void,
 ): Promise<void> {
   for (;;) { // not `for await`, which ends for good at the first EMFILE
-    let socket: Deno.TcpConn;
+    let socket: Conn;
     try {
       socket = await listener.accept();
     } catch (error) {
       if (error instanceof Deno.errors.BadResource || error instanceof Deno.errors.Interrupted) {
         return; // closed
       }
-      onTrouble(error instanceof Error ? error : new Error(String(error)));
+      onTrouble(asError(error));
       await new Promise((resume) => setTimeout(resume, ACCEPT_RETRY_MS));
       continue;
     }
     try {
-      socket.setNoDelay(true);
+      accept(socket);
     } catch (error) {
-      socket.close(); // the peer was gone before we looked
-      onTrouble(error instanceof Error ? error : new Error(String(error)));
-      continue;
+      onTrouble(asError(error));
     }
-    const { hostname, port } = socket.remoteAddr;
-    accept(socket, `${hostname}:${port}`);
   }
+}
+
+function asError(error: unknown): Error {
+  return error instanceof Error ? error : new Error(String(error));
 }

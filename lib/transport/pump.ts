@@ -39,6 +39,8 @@ export class Pump<Owner> {
   #owner: PumpOwner;
   #turn: Turn;
   #now: () => number;
+  /** Else what the connection says first waits until something was read, or the owner asks for it. */
+  #speaksFirst: boolean;
   #dirty = false;
   #writing = false;
   #trouble: Error | undefined = undefined;
@@ -49,18 +51,19 @@ export class Pump<Owner> {
   constructor(
     socket: Socket,
     connection: Connection<Owner>,
-    options: { owner: PumpOwner; turn: Turn; now: () => number },
+    options: { owner: PumpOwner; turn: Turn; now: () => number; speaksFirst?: boolean },
   ) {
     this.#socket = socket;
     this.connection = connection;
     this.#owner = options.owner;
     this.#turn = options.turn;
     this.#now = options.now;
+    this.#speaksFirst = options.speaksFirst ?? true;
   }
 
   /** Runs until the socket is closed from either side. */
   async run(): Promise<void> {
-    this.flushSoon(); // the preface
+    if (this.#speaksFirst) this.flushSoon(); // the preface
     try {
       await this.#readAll();
     } catch (error) {

@@ -36,6 +36,7 @@ Deno.test("CROSS_CHECKS keeps the two listeners apart where their addresses meet
     { grpcHost: "::", metricsHost: "127.0.0.1", want: [why] },
     { grpcHost: "127.0.0.1", metricsHost: "0.0.0.0", want: [why] },
     { grpcHost: "10.0.0.1", metricsHost: "127.0.0.1", want: [] },
+    { grpcHost: "unix:/run/c.sock", metricsHost: "::", want: [] },
   ];
   for (const { want, ...hosts } of cases) {
     assertEquals(brokenBy({ ...hosts, grpcPort: 1, metricsPort: 1 }), want);
@@ -52,6 +53,17 @@ Deno.test("CROSS_CHECKS refuses a backend that is the sidecar itself", () => {
   const backends = backendsOf("db:50052");
   assertEquals(brokenBy({ backends }), []);
   assertEquals(brokenBy({ backends, grpcHost: "db" }), [why]);
+});
+
+Deno.test("CROSS_CHECKS refuses a backend at the unix socket of the sidecar itself, and no other", () => {
+  const why = "BACKEND_ADDRESS: collapser itself listens there; " +
+    "expected the address of the service behind it";
+  const grpcHost = "unix:/run/c.sock";
+  assertEquals(brokenBy({ grpcHost, backends: backendsOf("unix:/run/c.sock") }), [why]);
+  for (const address of ["unix:/run/db.sock", "localhost:50052"]) {
+    assertEquals(brokenBy({ grpcHost, backends: backendsOf(address) }), [], address);
+  }
+  assertEquals(brokenBy({ grpcPort: 0, backends: backendsOf("unix:/run/db.sock") }), []);
 });
 
 Deno.test("CROSS_CHECKS wants certificates and keys together, and TLS with them", () => {

@@ -61,7 +61,7 @@ Deno.test("Connection as a server fails with PROTOCOL_ERROR at the first wrong b
 
 Deno.test("Connection as a server says nothing more after a wrong preface", () => {
   const peer = new ScriptedPeer("server", { settings: "none" });
-  peer.sends(new TextEncoder().encode("GET / HTTP/1.1\r\nhost: a\r\n\r\n"));
+  peer.sends(new TextEncoder().encode("EHLO a.test\r\n"));
   peer.expectsFailure(ERROR_CODE.protocolError);
   peer.sends(PREFACE, settings(), headers(1, REQUEST, { endStream: true }));
   peer.expects();

@@ -468,12 +468,10 @@ Deno.test("BackendSession keeps to the windows of its backend, also when they sh
   });
 });
 
-Deno.test("BackendSession answers each PING of its backend, and never sends one by itself", async () => {
+Deno.test("BackendSession answers each PING of its backend", async () => {
   await withRig(async (rig) => {
     const caller = await rig.caller();
     caller.call(PUT, "1");
-    await rig.advance(60_000);
-    assertEquals(rig.backend.seen("PING"), []);
     rig.backend.sends(raw(FRAME.ping, {}, Uint8Array.of(1, 2, 3, 4, 5, 6, 7, 8)));
     await rig.settle();
     assertEquals(rig.backend.seen("PING ack").map(({ opaque }) => opaque), [

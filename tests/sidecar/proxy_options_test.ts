@@ -24,7 +24,7 @@ Deno.test("proxyOptions hands on what was set", () => {
     COLLAPSER_MAX_MESSAGE_BYTES: "13KiB",
   });
   assertEquals(proxyOptions(settings), {
-    backend: { name: "near", address: { host: "db.test", port: 7001 } },
+    backend: { name: "near", address: { host: "db.test", port: 7001 }, usesTls: false },
     backendTimeoutMs: 3_000,
     backendConnectTimeoutMs: 4_000,
     backendMaxConcurrent: 5,
@@ -47,6 +47,15 @@ Deno.test("proxyOptions hands on what was set", () => {
 
 Deno.test("proxyOptions collapses unless that is off", () => {
   assertEquals(proxyOptions(settingsOf({ BACKEND_ADDRESS: "db.test:1" })).mode, "collapse");
+});
+
+Deno.test("proxyOptions hands on the path of a unix socket, and whether there is TLS", () => {
+  const settings = settingsOf({ BACKEND_ADDRESS: "db=unix:/run/db.sock", BACKEND_USE_TLS: "true" });
+  assertEquals(proxyOptions(settings).backend, {
+    name: "db",
+    address: { host: "", port: 0, path: "/run/db.sock" },
+    usesTls: true,
+  });
 });
 
 Deno.test("proxyOptions throws for settings that nobody checked", () => {

@@ -4,6 +4,7 @@ import {
   block,
   headers,
   type Pairs,
+  ping,
   PREFACE,
   RESPONSE,
   rstStream,
@@ -12,6 +13,7 @@ import {
   splitBlock,
   windowUpdate,
 } from "./frames.ts";
+import { hex } from "./hex.ts";
 import {
   message,
   PeerEnd,
@@ -36,6 +38,8 @@ export class BackendEnd extends PeerEnd {
   readonly requests: BackendRequest[] = [];
   /** Hears of each request once it is complete. */
   onRequest: ((request: BackendRequest) => void) | undefined = undefined;
+  /** It answers PINGs, as it must; the only thing that it does by itself. */
+  answersPings = true;
   #all: BackendRequest[];
   #prefaceSeen = false;
 
@@ -61,6 +65,9 @@ export class BackendEnd extends PeerEnd {
   }
 
   protected override see(frame: SeenFrame): void {
+    if (frame.type === "PING" && this.answersPings) {
+      this.sends(ping(hex(frame.opaque), { ack: true }));
+    }
     if (!("streamId" in frame) || frame.streamId === 0) return;
     let request = this.requests[(frame.streamId - 1) / 2]; // each id is used, in order
     if (request === undefined) {

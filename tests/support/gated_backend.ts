@@ -14,6 +14,12 @@ import { until } from "./waiting.ts";
 /** What it answers, as a message. */
 export const GATED_REPLY: Uint8Array = new TextEncoder().encode("answered through the gate");
 
+export interface GatedOptions {
+  readonly open?: boolean;
+  readonly port?: number;
+  readonly listenWith?: (accept: (socket: Socket) => void) => Listening;
+}
+
 /** A call that reached it. */
 interface Held {
   readonly connection: Connection<Held>;
@@ -33,16 +39,10 @@ export class GatedBackend implements AsyncDisposable {
   #open: boolean;
   #listening: Listening;
 
-  /** `open` answers at once, until {@linkcode hold}. `port` 0 is any free one. */
-  constructor({ open = false, port = 0 } = {}) {
+  /** `open` answers at once, until {@linkcode hold}. `port` 0 is any free one; `listenWith` listens elsewhere. */
+  constructor({ open = false, port = 0, listenWith = listenOnPort(port) }: GatedOptions = {}) {
     this.#open = open;
-    this.#listening = listen(
-      { hostname: "127.0.0.1", port },
-      (socket) => this.#serve(socket),
-      (error) => {
-        throw error;
-      },
-    );
+    this.#listening = listenWith((socket) => this.#serve(socket));
     this.port = this.#listening.port;
   }
 
@@ -120,6 +120,13 @@ export class GatedBackend implements AsyncDisposable {
     connection.relay(stream, this.#reply);
     pump.flushSoon();
   }
+}
+
+function listenOnPort(port: number): (accept: (socket: Socket) => void) => Listening {
+  return (accept) =>
+    listen({ hostname: "127.0.0.1", port }, accept, (error) => {
+      throw error;
+    });
 }
 
 /** One for all calls: a log has any number of readers. */

@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertRejects, assertStrictEquals } from "@std/assert";
 import { FakeTime } from "@std/testing/time";
-import { dialTcp, listen, type Socket } from "../../lib/transport/mod.ts";
+import { addressName, dialPlain, dialTcp, listen, type Socket } from "../../lib/transport/mod.ts";
 import { settle } from "./pump_fixture.ts";
 
 const TIMEOUT = { timeoutMs: 5_000 };
@@ -77,6 +77,18 @@ Deno.test("dialTcp has no timer left once it is connected", async () => {
   await dialTcp({ host: "backend", port: 9 }, { timeoutMs: 200 });
   time.tick(1_000);
   assertEquals(aborted, false);
+});
+
+Deno.test("dialPlain is TCP for an address without a path", async () => {
+  using fake = new FakeConnect(() => Promise.resolve({ setNoDelay() {} }));
+  await dialPlain({ host: "backend", port: 9 }, TIMEOUT);
+  assertEquals(fake.asked, [{ hostname: "backend", port: 9 }]);
+});
+
+Deno.test("addressName puts an address in words", () => {
+  assertEquals(addressName({ host: "db", port: 9 }), "db:9");
+  assertEquals(addressName({ host: "::1", port: 9 }), "[::1]:9");
+  assertEquals(addressName({ host: "", port: 0, path: "/run/db.sock" }), "unix:/run/db.sock");
 });
 
 /** Stands in for the system's connecting. */

@@ -6,6 +6,9 @@ const EXPECTED = "expected host:port, [v6]:port, dns:///host:port or unix:/path"
 /** The URI form of a name that may have several addresses (gRPC "Name Resolution"). */
 const DNS = "dns:///";
 
+/** Before the path of a unix socket. */
+const UNIX = "unix:";
+
 /** In brackets, with at least two colons; a zone may follow (RFC 4007 §11). */
 const IPV6 = /^\[((?=.*:.*:)[0-9a-fA-F:.]+(?:%[\w.-]+)?)\]$/;
 
@@ -39,6 +42,25 @@ export const LISTEN_HOST: Kind<string> = {
   show: bracketed,
 };
 
+/** The same, or "unix:/path" as it is: the path of a socket. */
+export const LISTEN_ADDRESS: Kind<string> = {
+  placeholder: "HOST",
+  parse(text) {
+    if (!text.startsWith(UNIX)) {
+      const parsed = LISTEN_HOST.parse(text);
+      return "why" in parsed ? { why: `${parsed.why}, or unix:/path` } : parsed;
+    }
+    const parsed = parseUnix(text);
+    return "why" in parsed ? parsed : { value: `${UNIX}${parsed.value.path}` };
+  },
+  show: (host) => unixPath(host) === undefined ? bracketed(host) : host,
+};
+
+/** The path in what {@linkcode LISTEN_ADDRESS} gives; undefined when it is no unix socket's. */
+export function unixPath(host: string): string | undefined {
+  return host.startsWith(UNIX) ? host.slice(UNIX.length) : undefined;
+}
+
 /** The addresses of BACKEND_ADDRESS: at least one, names and addresses all different. */
 export const BACKENDS: Kind<readonly Backend[]> = {
   placeholder: "ADDRESSES",
@@ -62,13 +84,13 @@ export const BACKENDS: Kind<readonly Backend[]> = {
 
 function parseBackend(entry: string): Parsed<Backend> {
   const [, given, rest = ""] = NAME.exec(entry) ?? [undefined, undefined, entry];
-  const parsed = rest.startsWith("unix:") ? parseUnix(rest) : parseTcp(rest);
+  const parsed = rest.startsWith(UNIX) ? parseUnix(rest) : parseTcp(rest);
   if ("why" in parsed) return parsed;
   return { value: { name: given ?? showAddress(parsed.value), ...parsed.value } };
 }
 
 function parseUnix(text: string): Parsed<Address> {
-  const path = text.slice("unix:".length).replace(/^\/\/(?=\/)/, ""); // gRPC's unix:///path too
+  const path = text.slice(UNIX.length).replace(/^\/\/(?=\/)/, ""); // gRPC's unix:///path too
   if (path === "" || path.startsWith("//")) return { why: "expected a path, as in unix:/path" };
   return { value: { kind: "unix", host: "", port: 0, path, resolve: false } };
 }
@@ -102,7 +124,7 @@ function showBackend(backend: Backend): string {
 }
 
 function showAddress(address: Address): string {
-  if (address.kind === "unix") return `unix:${address.path}`;
+  if (address.kind === "unix") return `${UNIX}${address.path}`;
   return `${address.resolve ? DNS : ""}${HOST_PORT.show(address)}`;
 }
 

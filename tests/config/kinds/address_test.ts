@@ -1,5 +1,11 @@
 import { assertEquals } from "@std/assert";
-import { BACKENDS, HOST_PORT, LISTEN_HOST } from "../../../lib/config/kinds/address.ts";
+import {
+  BACKENDS,
+  HOST_PORT,
+  LISTEN_ADDRESS,
+  LISTEN_HOST,
+  unixPath,
+} from "../../../lib/config/kinds/address.ts";
 
 const TCP = { kind: "tcp", path: "", resolve: false } as const;
 
@@ -40,6 +46,34 @@ Deno.test("LISTEN_HOST takes the brackets off and puts them back", () => {
       why: "expected an address without a port, such as [::] or 0.0.0.0",
     }, text);
   }
+});
+
+Deno.test("LISTEN_ADDRESS takes what LISTEN_HOST does, and the path of a unix socket", () => {
+  const cases = {
+    "[::]": "::",
+    "0.0.0.0": "0.0.0.0",
+    "unix:/run/c.sock": "unix:/run/c.sock",
+    "unix:///run/c.sock": "unix:/run/c.sock",
+    "unix:c.sock": "unix:c.sock",
+  };
+  for (const [text, host] of Object.entries(cases)) {
+    assertEquals(LISTEN_ADDRESS.parse(text), { value: host }, text);
+  }
+  const shown = ["::", "0.0.0.0", "unix:/run/c.sock"].map(LISTEN_ADDRESS.show);
+  assertEquals(shown, ["[::]", "0.0.0.0", "unix:/run/c.sock"]);
+  const why = "expected an address without a port, such as [::] or 0.0.0.0, or unix:/path";
+  assertEquals(LISTEN_ADDRESS.parse("[::]:50052"), { why });
+  for (const text of ["unix:", "unix://host/path"]) {
+    assertEquals(LISTEN_ADDRESS.parse(text), { why: "expected a path, as in unix:/path" }, text);
+  }
+});
+
+Deno.test("unixPath is that of a unix socket alone", () => {
+  assertEquals(["unix:/run/c.sock", "::", "unix"].map(unixPath), [
+    "/run/c.sock",
+    undefined,
+    undefined,
+  ]);
 });
 
 Deno.test("BACKENDS reads one address of each form", () => {

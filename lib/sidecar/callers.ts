@@ -1,0 +1,46 @@
+import { type Settings, unixPath } from "../config/mod.ts";
+import type { Proxy } from "../proxy/mod.ts";
+import type { Logger } from "../telemetry/mod.ts";
+import {
+  type CertificateWatch,
+  listen,
+  type ListenAddress,
+  type Listening,
+  listenTls,
+} from "../transport/mod.ts";
+
+/** Opens the port or the unix socket that callers connect to, with TLS when there are certificates. */
+export function listenForCallers(
+  settings: Settings,
+  { proxy, certificates, log }: {
+    proxy: Proxy;
+    certificates: CertificateWatch | undefined;
+    log: Logger;
+  },
+): Listening {
+  const address = addressOf(settings);
+  function onTrouble({ message }: Error): void {
+    log.warn("Cannot accept a connection", { error: message });
+  }
+  if (certificates === undefined) {
+    return listen(address, (socket, remote) => void proxy.serve(socket, remote), onTrouble);
+  }
+  return listenTls(address, {
+    certificates: () => certificates.current,
+    accept: (socket, { remote, identity }) => void proxy.serve(socket, remote, { identity }),
+    onRefused: (why, remote) => proxy.refused(why, remote),
+    onTrouble,
+  });
+}
+
+/** Why they cannot be listened for, and what to do about it. */
+export function callersTrouble({ grpcHost, grpcPort }: Settings, why: string): string {
+  return unixPath(grpcHost) === undefined
+    ? `Cannot listen on ${grpcHost} port ${grpcPort}: ${why}; set GRPC_PORT to a free port`
+    : `Cannot listen on ${grpcHost}: ${why}; set GRPC_HOST to a path that is free and may be written`;
+}
+
+function addressOf({ grpcHost, grpcPort }: Settings): ListenAddress {
+  const path = unixPath(grpcHost);
+  return path === undefined ? { hostname: grpcHost, port: grpcPort } : { path };
+}
