@@ -33,6 +33,8 @@ const MAX_LINES = 300;
 
 /** The files of `lib/` that are longer, each with the reason why it is one idea all the same. */
 const LONGER: Readonly<Record<string, string>> = {
+  "lib/connection/connection.ts":
+    "the whole public face of a connection, most of it what each call promises",
   "lib/proxy/call.ts":
     "one call's life in the order it is lived; its time, its own exchange and its fields are apart",
 };
