@@ -16,8 +16,11 @@ export const ANNOUNCE_SHARE = 2;
 /** Largest list of fields accepted, as RFC 9113 §6.5.2 counts; metadata beyond it is refused stream by stream. */
 export const MAX_HEADER_LIST_BYTES = 65_536;
 
-/** Streams a caller may have open at once; more are refused, which a gRPC client retries. */
-export const MAX_CONCURRENT_STREAMS = 16_384;
+/**
+ * Streams a caller may have open at once; a gRPC client holds the others back until one is free. Bursts of equal calls
+ * are what this is for, so it is far above the customary 100 to 1,024; what a stream may hold here bounds it.
+ */
+export const MAX_CONCURRENT_STREAMS = 4_096;
 
 /** Ids announced in the first GOAWAY of a graceful end, when the last one is not known yet (RFC 9113 §6.8). */
 export const NO_LAST_STREAM = 2 ** 31 - 1;
@@ -59,8 +62,8 @@ export const RESET_UNITS = 1;
 export const RAPID_RESET_UNITS = 4;
 
 /**
- * A caller may give up everything it has open at once, or 4,096 calls that it has just begun. 5,000 a second for ever
+ * A caller may give up everything it has open at once, though it has only just begun it. 5,000 a second for ever
  * is a caller whose backend hangs, with 500 calls at once and a deadline of 100 ms: a quarter of what it costs to
  * answer as many.
  */
-export const RESETS = { burst: MAX_CONCURRENT_STREAMS, perSecond: 5_000 } as const;
+export const RESETS = { burst: RAPID_RESET_UNITS * MAX_CONCURRENT_STREAMS, perSecond: 5_000 } as const;
