@@ -1,4 +1,4 @@
-import { nearest, VERSION } from "../config/mod.ts";
+import { COMMIT, nearest, VERSION } from "../config/mod.ts";
 import { COMMANDS, DEFAULT_COMMAND } from "./command_table.ts";
 import { BAD_USAGE, FAILED, GOOD } from "./exit_codes.ts";
 import { commandHelp, overview } from "./help.ts";
@@ -14,7 +14,8 @@ export async function run(args: readonly string[], world: World): Promise<number
     return GOOD;
   }
   if (first === "--version" || first === "-V") {
-    world.print(`collapser ${VERSION} (deno ${Deno.version.deno}, v8 ${Deno.version.v8})`);
+    const { deno, v8 } = Deno.version;
+    world.print(`collapser ${VERSION} (commit ${COMMIT}, deno ${deno}, v8 ${v8})`);
     return GOOD;
   }
   const isNamed = first !== "" && !first.startsWith("-");

@@ -47,4 +47,4 @@ export type {
   Settings,
 } from "./settings.ts";
 export { notYet } from "./unbuilt.ts";
-export { VERSION } from "./version.ts";
+export { COMMIT, VERSION } from "./version.ts";

@@ -1,5 +1,5 @@
 import { type Admin, startAdmin } from "../admin/mod.ts";
-import { type Settings, VERSION } from "../config/mod.ts";
+import { COMMIT, type Settings, VERSION } from "../config/mod.ts";
 import { Proxy } from "../proxy/mod.ts";
 import { createMetrics, type Logger, loggingObserver, type Metrics } from "../telemetry/mod.ts";
 import { dialPlain, dialTls, type Listening, Timers } from "../transport/mod.ts";
@@ -47,6 +47,7 @@ export function startSidecar(settings: Settings, log: Logger): Sidecar {
     cachedResults: () => proxy.map.stored.entries,
     cachedBytes: () => proxy.map.stored.bytes,
     version: VERSION,
+    commit: COMMIT,
   });
   const opened = openPorts(settings, { proxy, metrics, log, timers, certificates });
   proxy.open();

@@ -108,9 +108,12 @@ function addConnectionMetrics(metrics: MetricSet, source: MetricsSource): void {
     },
   });
   metrics.gauge("collapser_build_info", {
-    help: "Always 1; the labels are the versions of collapser and of Deno.",
-    labels: ["version", "deno"],
-    collect: (put) => put(1, { version: source.version, deno: Deno.version.deno }),
+    help: "Always 1; the labels are the version of collapser, its commit, and the version of Deno.",
+    labels: ["version", "commit", "deno"],
+    collect: (put) => {
+      const { version, commit } = source;
+      put(1, { version, commit, deno: Deno.version.deno });
+    },
   });
 }
 

@@ -11,4 +11,6 @@ export interface MetricsSource {
   cachedBytes(): number;
   /** Of collapser. */
   readonly version: string;
+  /** That it was built from. */
+  readonly commit: string;
 }

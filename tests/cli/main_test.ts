@@ -22,7 +22,7 @@ async function main(args: readonly string[], env: Record<string, string> = {}) {
 Deno.test("main prints what was asked for and exits with 0", async () => {
   const version = await main(["--version"]);
   assertEquals([version.code, version.err], [0, ""]);
-  assertMatch(version.out, /^collapser \S+ \(deno \S+, v8 \S+\)\n$/);
+  assertMatch(version.out, /^collapser \S+ \(commit \S+, deno \S+, v8 \S+\)\n$/);
 
   // No terminal here, so no colour either.
   const check = await main(["check"], { BACKEND_ADDRESS: "db:50051", GRPC_PORT: "1" });

@@ -12,6 +12,7 @@ import { ROOT } from "./rooms.ts";
 /** Everything that may stand at the top level; not all of it must. */
 const TOP_LEVEL = new Set([
   ".ci",
+  ".dockerignore",
   ".gitignore",
   "CHANGELOG.md",
   "CONTRIBUTING.md",
@@ -20,8 +21,10 @@ const TOP_LEVEL = new Set([
   "Makefile",
   "README.md",
   "bench",
+  "build",
   "deno.json",
   "deno.lock",
+  "docs",
   "lib",
   "main.ts",
   "manifests",

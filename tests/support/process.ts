@@ -32,7 +32,7 @@ export interface Ending {
 /** Variables of a process; undefined leaves out one that it would have by itself. */
 export type ProcessVariables = Readonly<Record<string, string | undefined>>;
 
-/** `deno ARGS` in the project's folder, with `env` and nothing else of this process's environment. */
+/** `deno ARGS` in the project's folder, or in `cwd`, with `env` and nothing else of this process's environment. */
 export class Process implements AsyncDisposable {
   /** Lines of standard error so far. */
   readonly errorLines: string[] = [];
@@ -43,11 +43,11 @@ export class Process implements AsyncDisposable {
   isRunning = true;
   readonly #child: Deno.ChildProcess;
 
-  constructor(args: readonly string[], env: ProcessVariables = {}) {
+  constructor(args: readonly string[], env: ProcessVariables = {}, cwd: URL | string = ROOT) {
     const startedMs = performance.now();
     this.#child = new Deno.Command(Deno.execPath(), {
       args: [...args],
-      cwd: ROOT,
+      cwd,
       clearEnv: true,
       env: given({ ...keptVariables(), NO_COLOR: "1", ...env }),
       stdin: "null",

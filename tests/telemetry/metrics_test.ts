@@ -54,6 +54,7 @@ function sourceOf(counters: ProxyCounters): MetricsSource {
     cachedResults: () => 33,
     cachedBytes: () => 34,
     version: "1.2.3",
+    commit: "abc",
   };
 }
 
@@ -233,7 +234,7 @@ Deno.test("createMetrics gives connections, their faults, what is kept and the b
     'collapser_connection_errors_total{side="backend",code="ENHANCE_YOUR_CALM"} 1',
   ]);
   assertEquals(
-    series.get(`collapser_build_info{version="1.2.3",deno="${Deno.version.deno}"}`),
+    series.get(`collapser_build_info{version="1.2.3",commit="abc",deno="${Deno.version.deno}"}`),
     1,
   );
 });
@@ -348,7 +349,7 @@ Deno.test("createMetrics leaves out what the sidecar's permissions do not show",
     import { createMetrics } from ${door("telemetry")};
     import { ProxyCounters } from ${door("proxy")};
     const none = () => 0;
-    const metrics = createMetrics({ counters: new ProxyCounters(), version: "1",
+    const metrics = createMetrics({ counters: new ProxyCounters(), version: "1", commit: "abc",
       inflight: none, waiters: none, cachedResults: none, cachedBytes: none });
     console.log(await metrics.text()); // and then ends by itself, the timer notwithstanding
   `);

@@ -1,0 +1,111 @@
+/**
+ * The file that the binary embeds, run as the binary would be: with Deno alone, in an empty folder, with the
+ * permissions that are baked in, through every command.
+ *
+ * @module
+ */
+
+import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
+import { BUNDLE, bundle } from "../../build/bundle.ts";
+import { PERMISSIONS } from "../../build/permissions.ts";
+import { COMMANDS } from "../../lib/cli/command_table.ts";
+import { get, Process, type ProcessVariables } from "../support/process.ts";
+import { until } from "../support/waiting.ts";
+
+const ROOT = new URL("../../", import.meta.url);
+const FREE_PORTS = {
+  GRPC_HOST: "127.0.0.1",
+  GRPC_PORT: "0",
+  METRICS_HOST: "127.0.0.1",
+  METRICS_PORT: "0",
+};
+
+/** An empty folder with the bundle in it. */
+class Installed implements AsyncDisposable {
+  readonly folder = Deno.makeTempDirSync();
+
+  static async make(): Promise<Installed> {
+    await bundle();
+    const made = new Installed();
+    await Deno.copyFile(new URL(BUNDLE, ROOT), `${made.folder}/collapser.js`);
+    return made;
+  }
+
+  /** `collapser ARGS`. */
+  starts(args: readonly string[], env: ProcessVariables = {}): Process {
+    const deno = ["run", "--quiet", "--no-config", "--cached-only", ...PERMISSIONS];
+    return new Process([...deno, "collapser.js", ...args], env, this.folder);
+  }
+
+  async ends(args: readonly string[], env: ProcessVariables = {}) {
+    await using process = this.starts(args, env);
+    const { code } = await process.end();
+    return { code, said: process.said };
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return Deno.remove(this.folder, { recursive: true });
+  }
+}
+
+Deno.test("bundle runs every command in an empty folder, with the permissions of the binary", async (t) => {
+  await using installed = await Installed.make();
+
+  await t.step("--version says the commit", async () => {
+    const { code, said } = await installed.ends(["--version"]);
+    assertEquals(code, 0, said);
+    assertMatch(said, /^collapser \d+\.\d+\.\d+ \(commit (?!source)[^@ ]+, deno /);
+  });
+
+  await t.step("--help of all and of each", async () => {
+    const { said } = await installed.ends(["--help"]);
+    for (const { name } of COMMANDS) {
+      assertStringIncludes(said, ` ${name} `);
+      const help = await installed.ends([name, "--help"]);
+      assertEquals(help.code, 0, help.said);
+      assertStringIncludes(help.said, `collapser ${name}`);
+    }
+  });
+
+  await t.step("check, good and bad", async () => {
+    assertEquals((await installed.ends(["check"], { BACKEND_ADDRESS: "db:50051" })).code, 0);
+    assertEquals((await installed.ends(["check"])).code, 64);
+  });
+
+  await t.step("demo", async () => {
+    const { code, said } = await installed.ends(["demo", "--callers", "100"]);
+    assertEquals(code, 0, said);
+    assertMatch(said, /\b1 call/);
+  });
+
+  await t.step("backend, serve, load and healthcheck together", async () => {
+    await using backend = installed.starts(["backend", "--port", "0"]);
+    const backendPort = await portIn(backend, /127\.0\.0\.1:(\d+)/);
+    const BACKEND_ADDRESS = `127.0.0.1:${backendPort}`;
+    await using sidecar = installed.starts(["serve"], { ...FREE_PORTS, BACKEND_ADDRESS });
+    const address = `127.0.0.1:${await portIn(sidecar, /"grpc_port":(\d+)/)}`;
+    const admin = `http://127.0.0.1:${await portIn(sidecar, /"metrics_port":(\d+)/)}`;
+
+    await until(async () => (await get(`${admin}/ready`)).status === 200, "readiness");
+    const load = await installed.ends(["load", "--address", address, "--calls", "200"]);
+    assertEquals(load.code, 0, load.said);
+    assertEquals((await installed.ends(["healthcheck", "--address", address])).code, 0);
+    assertEquals((await installed.ends(["healthcheck", "--http", `${admin}/ready`])).code, 0);
+    const { text } = await get(`${admin}/metrics`);
+    assertMatch(text, /^collapser_requests_total 20\d$/m);
+    assertMatch(text, /^collapser_build_info\{version="[^"]+",commit="(?!source)[^@"]+"/m);
+
+    sidecar.signal("SIGTERM");
+    backend.signal("SIGTERM");
+    assertEquals([(await sidecar.end()).code, (await backend.end()).code], [0, 0], sidecar.said);
+  });
+});
+
+/** The port that a process says it took. */
+async function portIn(process: Process, pattern: RegExp): Promise<string> {
+  const found = () => pattern.exec(process.said)?.[1];
+  await until(() => found() !== undefined || !process.isRunning, "a port");
+  const port = found();
+  if (port === undefined) throw new Error(`Cannot start: it ended\n${process.said}`);
+  return port;
+}
