@@ -134,9 +134,9 @@ export class CollapseMap<R extends Reply> {
       ttlMs > 0 && isNewest && !flight.sealed &&
       flight.generation === flight.head.service.generation
     ) {
+      this.stored.add(flight, nowMs, ttlMs); // first: a fault in it must not leave a landed flight to be joined
       flight.landed = true;
       this.flying--;
-      this.stored.add(flight, nowMs, ttlMs);
     } else {
       this.land(flight);
     }
