@@ -32,9 +32,7 @@ export function compileEligibility(items: readonly string[]): Eligibility {
   const all = items.includes("*");
   const auto = items.includes("auto");
   return (service, method) => {
-    if (NEVER_SERVICES.some((never) => never.test(service))) {
-      return no("its service is about this moment");
-    }
+    if (neverCollapses(service)) return no("its service is about this moment");
     const exclusion = excluded.find((item) => matches(item, service, method));
     if (exclusion !== undefined) return no(`excluded by !${exclusion}`);
     const inclusion = included.find((item) => matches(item, service, method));
@@ -42,6 +40,11 @@ export function compileEligibility(items: readonly string[]): Eligibility {
     if (all) return yes("every method is, by *");
     return auto ? judgeByName(method) : no("not listed");
   };
+}
+
+/** Whether no configuration makes the methods of this service collapse. */
+export function neverCollapses(service: string): boolean {
+  return NEVER_SERVICES.some((never) => never.test(service));
 }
 
 /**

@@ -17,7 +17,13 @@
  * @module
  */
 export { type CollapseLimits, CollapseMap } from "./collapse_map.ts";
-export { compileEligibility, type Eligibility, judgeByName, type Verdict } from "./eligibility.ts";
+export {
+  compileEligibility,
+  type Eligibility,
+  judgeByName,
+  neverCollapses,
+  type Verdict,
+} from "./eligibility.ts";
 export { Flight, type Reply, Waiter } from "./flight.ts";
 export {
   bodyKey,

@@ -79,6 +79,8 @@ export class Exchange extends Alarm implements ReplySource {
   counted = false;
   /** Its session will tell the owner what came. */
   touched = false;
+  /** The backend has refused it: it can be sent again. */
+  isRefused = false;
   /** The reply is for its caller alone. */
   isPrivate = false;
   /** Longest that the reply allows itself to be kept. */
@@ -130,6 +132,11 @@ export class Exchange extends Alarm implements ReplySource {
   /** Whether it can be sent once more: nothing of the reply has come, and the request is still whole. */
   get canRepeat(): boolean {
     return !this.ended && this.log.end === 0 && this.body.start === 0;
+  }
+
+  /** The reply's last message is not whole: no client takes it for an answer, whatever its status. */
+  get isBrokenOff(): boolean {
+    return this.#replyScanner?.partial ?? false;
   }
 
   /** What the reply's initial or trailing metadata says about sharing it; the stricter word counts. */

@@ -1,4 +1,4 @@
-import type { Flight } from "../collapse/mod.ts";
+import { type Flight, neverCollapses } from "../collapse/mod.ts";
 import { equalBytes, FRAME_HEADER_BYTES, type FrameLog } from "../wire/mod.ts";
 import type { Exchange } from "./exchange.ts";
 import type { ProxyObserver } from "./observer.ts";
@@ -33,6 +33,7 @@ export class MissedSharing {
     method.lastPassed = exchange;
     if (before === undefined || before === exchange || before.ended) return;
     if (before.route !== exchange.route || !isSameMessage(before.body, exchange.body)) return;
+    if (neverCollapses(method.service.name)) return; // nobody could do anything about it
     this.#toldOfMethod = true;
     this.#observer.couldHaveCollapsed(method.path);
   }

@@ -18,6 +18,16 @@ import {
  */
 const DEADLINE_SLACK_MS = 50;
 
+/** Flag and length before a reply's first message, which do not count for its size. */
+const PREFIX_BYTES = 5;
+
+/**
+ * Metadata does not count for a reply's size, nor do frame headers. Their bound is this many times the limit, which
+ * only frames of a few bytes come to, and all that two lists of fields can take.
+ */
+const LOG_FACTOR = 2;
+const LOG_HEADROOM_BYTES = 2 ** 18;
+
 /** A log that nobody new may join keeps this many times the limit for those who read slowly. */
 const LAG_FACTOR = 4;
 
@@ -117,9 +127,9 @@ export class SharedCall implements Reply, ReplySource, ExchangeOwner {
   }
 
   replyGrew(): void {
-    const { flight, log } = this;
+    const { flight } = this;
     if (this.#exchange !== undefined) this.largestListBytes = this.#exchange.largestListBytes;
-    if (log.end > this.#context.limits.maxMessageBytes) flight.sealed = true;
+    if (this.#outgrewLimit) flight.sealed = true;
     if (this.#exchange?.isPrivate) this.#turnFollowersAway(this.#exchange);
     this.#relayToAll();
     if (flight.sealed && !flight.landed) this.#slide();
@@ -138,12 +148,20 @@ export class SharedCall implements Reply, ReplySource, ExchangeOwner {
     this.#exchange = undefined;
     this.#leader = undefined;
     exchange.body.clear();
-    if (log.end > limits.maxMessageBytes) flight.sealed = true;
-    const isGood = exchange.status === STATUS.ok ||
-      limits.cacheErrors && exchange.failure === undefined;
+    if (this.#outgrewLimit) flight.sealed = true;
+    const isGood = !exchange.isBrokenOff && (exchange.status === STATUS.ok ||
+      limits.cacheErrors && exchange.failure === undefined);
     if (isGood && limits.cacheDurationMs > SETTLE_ABOVE_MS) log.settle();
     map.keep(flight, nowMs, isGood ? Math.min(limits.cacheDurationMs, exchange.maxAgeMs) : 0);
     this.#relayToAll();
+  }
+
+  /** The reply is larger than what is kept for those who come later. */
+  get #outgrewLimit(): boolean {
+    const { end, dataBytes } = this.log;
+    const { maxMessageBytes } = this.#context.limits;
+    return dataBytes - PREFIX_BYTES > maxMessageBytes ||
+      end > maxMessageBytes * LOG_FACTOR + LOG_HEADROOM_BYTES;
   }
 
   /** The answer is for the leader alone: who has been given nothing of it makes a call of its own. */
