@@ -145,6 +145,11 @@ export class AddressBackend implements Backend, LinksOwner {
     this.#context.observer.backendUp(this.name);
   }
 
+  linksInDoubt(why: string): void {
+    this.counters.up = false;
+    this.#context.observer.backendDown(this.name, why);
+  }
+
   linksDown(why: string, isNews: boolean): void {
     if (this.counters.up || isNews) this.#context.observer.backendDown(this.name, why);
     this.counters.up = false;
@@ -152,6 +157,8 @@ export class AddressBackend implements Backend, LinksOwner {
   }
 
   repeat(exchange: Exchange, failure: Failure): void {
+    exchange.isRefused = false;
+    if (exchange.ended) return; // nobody waits for it any more
     if (exchange.canRepeat && exchange.attempts < MAX_ATTEMPTS && !this.#hasPassed(exchange)) {
       this.#release(exchange);
       exchange.session = undefined;

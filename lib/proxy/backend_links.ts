@@ -10,6 +10,9 @@ const LONGEST_PAUSE_MS = 600;
 /** Each pause is shortened by up to this share, so that many sidecars do not knock together. */
 const JITTER = 0.25;
 
+/** A lost connection that is not replaced within this time shows in readiness, which must follow within a second. */
+const DOUBT_AFTER_MS = 600;
+
 /** Connections opened when the peer's stream limit leaves calls waiting. */
 const MAX_CONNECTIONS = 8;
 
@@ -17,6 +20,8 @@ const MAX_CONNECTIONS = 8;
 export interface LinksOwner extends SessionOwner {
   /** Calls can be sent from now on. */
   linksUp(): void;
+  /** None can for a while, though a connection is being made: calls wait for it. */
+  linksInDoubt(why: string): void;
   /** None can; `why` is in words, and `isNews` false when that was known. */
   linksDown(why: string, isNews: boolean): void;
 }
@@ -34,6 +39,9 @@ export class BackendLinks {
   #open = new Set<BackendSession>();
   #isDialling = false;
   #retry = new CallbackAlarm(() => this.connect());
+  #doubt = new CallbackAlarm(() => this.#fallIntoDoubt());
+  /** Why the last connection that worked is gone. */
+  #lostWhy = "";
   #pauseMs = FIRST_PAUSE_MS;
   /** When it last connected without a pause. */
   #reconnectedMs = -Infinity;
@@ -63,6 +71,7 @@ export class BackendLinks {
   stop(): void {
     this.#stopped = true;
     this.#context.timers.cancel(this.#retry);
+    this.#context.timers.cancel(this.#doubt);
     for (const session of this.#open) session.close();
   }
 
@@ -84,6 +93,7 @@ export class BackendLinks {
     const { address, connectTimeoutMs } = this.#options;
     timers.cancel(this.#retry);
     this.#isDialling = true;
+    const untilMs = timers.refresh() + connectTimeoutMs;
     let session: BackendSession | undefined;
     let why = "";
     try {
@@ -95,11 +105,12 @@ export class BackendLinks {
     }
     timers.refresh();
     this.#isDialling = false;
-    if (session !== undefined) this.#adopt(session);
+    if (session !== undefined) this.#adopt(session, untilMs);
     else if (this.#sessions.length === 0) this.#fallDown(why);
   }
 
-  #adopt(session: BackendSession): void {
+  /** Its SETTINGS must be in at `untilMs`: connecting, TLS included, was on the same time. */
+  #adopt(session: BackendSession, untilMs: number): void {
     const { timers } = this.#context;
     const { connectTimeoutMs } = this.#options;
     if (this.#stopped) return session.close();
@@ -108,7 +119,7 @@ export class BackendLinks {
     const patience = new CallbackAlarm(() => {
       if (!session.connection.ready) session.abandon(`no SETTINGS within ${connectTimeoutMs} ms`);
     });
-    timers.set(patience, timers.nowMs + connectTimeoutMs);
+    timers.set(patience, untilMs);
     session.run().finally(() => timers.cancel(patience));
   }
 
@@ -124,15 +135,17 @@ export class BackendLinks {
 
   /** It takes no new calls. */
   leave(session: BackendSession): void {
-    this.#sessions = this.#sessions.filter((other) => other !== session);
-    if (this.#sessions.length === 0) this.#reconnect("the backend is going away");
+    if (!this.#sessions.includes(session)) return; // it said so before
+    const why = "the backend is going away";
+    this.#drop(session, why);
+    if (this.#sessions.length === 0) this.#reconnect(why);
   }
 
   /** It is gone. */
   closed(session: BackendSession, why: string): void {
     this.#open.delete(session);
     if (!this.#sessions.includes(session)) return;
-    this.#sessions = this.#sessions.filter((other) => other !== session);
+    this.#drop(session, why);
     if (this.#sessions.length > 0 || this.#stopped) return;
     if (session.connection.ready) this.#reconnect(why);
     else this.#fallDown(why);
@@ -148,6 +161,19 @@ export class BackendLinks {
     if (nowMs - this.#reconnectedMs < LONGEST_PAUSE_MS) return this.#fallDown(why);
     this.#reconnectedMs = nowMs;
     this.connect();
+  }
+
+  #drop(session: BackendSession, why: string): void {
+    const { timers } = this.#context;
+    this.#sessions = this.#sessions.filter((other) => other !== session);
+    this.#lostWhy = why;
+    if (!this.#stopped) timers.set(this.#doubt, timers.nowMs + DOUBT_AFTER_MS);
+  }
+
+  #fallIntoDoubt(): void {
+    if (this.trouble !== "" || this.#sessions.some(({ connection }) => connection.ready)) return;
+    this.trouble = this.#lostWhy;
+    this.#owner.linksInDoubt(this.#lostWhy);
   }
 
   #fallDown(why: string): void {

@@ -19,6 +19,8 @@ const REPEATABLE_BYTES = 65_536;
 /** A connection that failed is given this long to read why. */
 const LINGER_MS = 1_000;
 
+const REFUSED: Failure = { kind: "backendReset", code: ERROR_CODE.refusedStream };
+
 /** What a session tells the backend it belongs to. */
 export interface SessionOwner {
   /** SETTINGS came, or a stream ended: calls that wait may be sent. */
@@ -202,13 +204,12 @@ export class BackendSession implements ConnectionSink<Exchange>, PumpOwner {
   reset(stream: Stream<Exchange>, code: number, fault?: Fault): void {
     const exchange = stream.owner;
     if (exchange === undefined || exchange.ended) return;
-    const failure: Failure = fault === undefined
-      ? { kind: "backendReset", code }
-      : { kind: "malformedReply", why: fault.why };
     // REFUSED_STREAM says that nothing was done (RFC 9113 §8.7).
     if (fault === undefined && code === ERROR_CODE.refusedStream) {
-      this.#owner.repeat(exchange, failure);
-    } else this.#fail(exchange, failure);
+      exchange.isRefused = true; // a farewell may come with it: what to do is seen once all is in
+      this.#touch(exchange);
+    } else if (fault === undefined) this.#fail(exchange, { kind: "backendReset", code });
+    else this.#fail(exchange, { kind: "malformedReply", why: fault.why });
   }
 
   writable(stream: Stream<Exchange>): void {
@@ -248,7 +249,8 @@ export class BackendSession implements ConnectionSink<Exchange>, PumpOwner {
     this.#touched = [];
     for (const exchange of touched) {
       exchange.touched = false;
-      exchange.tell(this.connection.nowMs, this.#context.observer);
+      if (exchange.isRefused) this.#owner.repeat(exchange, REFUSED);
+      else exchange.tell(this.connection.nowMs, this.#context.observer);
     }
     this.#owner.sessionHasRoom(this);
     this.#closeWhenIdle();

@@ -1,6 +1,12 @@
 import { STATUS, statusOfHttp, statusOfReset } from "../grpc/mod.ts";
 import { errorCodeName } from "../wire/mod.ts";
 
+/**
+ * Characters of a message. It may repeat what a peer or the system said, however long; encoded it takes up to nine
+ * bytes for each, and many peers accept no more than 8 KiB of metadata.
+ */
+const MAX_TEXT_CHARACTERS = 512;
+
 /** Everything that can end a call other than the backend's own answer. */
 export type Failure =
   | { readonly kind: "deadline" }
@@ -30,7 +36,9 @@ export interface FailureStatus {
 /** The one place where a failure becomes a gRPC status. */
 export function statusOfFailure(failure: Failure): FailureStatus {
   const { code, text } = judge(failure);
-  return { code, message: `collapser: ${text}` };
+  const isTooLong = text.length > MAX_TEXT_CHARACTERS;
+  const shown = isTooLong ? `${text.slice(0, MAX_TEXT_CHARACTERS)}...` : text;
+  return { code, message: `collapser: ${shown}` };
 }
 
 function judge(failure: Failure): { code: number; text: string } {

@@ -40,6 +40,23 @@ Deno.test("Call has a deadline of its own, and its leader none (scenario 31)", a
   });
 });
 
+Deno.test("Call has nothing of what another one on its connection asks for while its message is on its way", async () => {
+  for (const path of [GET, PUT]) {
+    await withRig(async (rig) => {
+      const caller = await rig.caller();
+      const call = caller.call(path, undefined, { ends: false });
+      caller.call("/test.Service/GetOther", "2", {
+        metadata: [...timeout("200m"), ["cache-control", "no-store"]],
+      });
+      call.sends("1", { ends: true });
+      await rig.settle();
+      const request = rig.requests.find((each) => each.path === path)!;
+      assertEquals(valueOf(request.fields, "grpc-timeout"), undefined);
+      assertEquals(valueOf(request.fields, "cache-control"), undefined);
+    });
+  }
+});
+
 Deno.test("Call passes on what is left of its time, in whole", async () => {
   await withRig(async (rig) => {
     const caller = await rig.caller();
