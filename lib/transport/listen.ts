@@ -80,6 +80,7 @@ async function acceptAll<Conn extends RawConn>(
       if (error instanceof Deno.errors.BadResource || error instanceof Deno.errors.Interrupted) {
         return; // closed
       }
+      if (isGone(error)) continue; // the next one may be a caller, and must not wait for it
       onTrouble(asError(error));
       await new Promise((resume) => setTimeout(resume, ACCEPT_RETRY_MS));
       continue;
@@ -90,6 +91,13 @@ async function acceptAll<Conn extends RawConn>(
       onTrouble(asError(error));
     }
   }
+}
+
+/** A peer reset its connection before we looked: nobody's trouble, and what some load balancers do for a probe. */
+function isGone(error: unknown): boolean {
+  return error instanceof Deno.errors.NotConnected ||
+    error instanceof Deno.errors.ConnectionReset ||
+    error instanceof Deno.errors.ConnectionAborted;
 }
 
 function asError(error: unknown): Error {

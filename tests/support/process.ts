@@ -70,9 +70,14 @@ export class Process implements AsyncDisposable {
     return this.#child.pid;
   }
 
-  /** Nothing happens when it has ended. */
+  /** Nothing happens when it has ended, which it may have before we are told. */
   signal(signal: Deno.Signal): void {
-    if (this.isRunning) this.#child.kill(signal);
+    if (!this.isRunning) return;
+    try {
+      this.#child.kill(signal);
+    } catch (error) {
+      if (!(error instanceof TypeError)) throw error;
+    }
   }
 
   /** Its end, within bounds, and with what it wrote when it does not come. */

@@ -124,6 +124,22 @@ Deno.test("listen closes a connection that is gone already, and goes on", async 
   listening.close();
 });
 
+Deno.test("listen passes at once, and in silence, over connections that were reset before it looked", async () => {
+  using next = new FakeTcpConn();
+  const { NotConnected, ConnectionReset, ConnectionAborted } = Deno.errors;
+  using _fake = new FakeListen([
+    new NotConnected("Transport endpoint is not connected (os error 107)"),
+    new ConnectionReset("Connection reset by peer (os error 104)"),
+    new ConnectionAborted("Software caused connection abort (os error 103)"),
+    next,
+  ]);
+  const accepted: Socket[] = [];
+  const listening = listen(LOOPBACK, (socket) => accepted.push(socket), noTrouble);
+  await settle();
+  assertEquals(accepted.map(asFake), [next]);
+  listening.close();
+});
+
 Deno.test("listen on :: takes IPv4 alone where IPv6 is switched off", () => {
   for (
     const message of [
