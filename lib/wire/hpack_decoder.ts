@@ -19,6 +19,9 @@ const MEMO_BYTES = 256;
 /** Integers beyond this are no length or index that anybody means (RFC 7541 §5.1 leaves the limit to us). */
 const MAX_INTEGER = 2 ** 28;
 
+/** Of most blocks; never written to, since whoever was given it may keep it. */
+const NO_FIELDS: readonly Field[] = [];
+
 /** An integer never needs more continuation bytes than this below {@linkcode MAX_INTEGER}. */
 const MAX_INTEGER_BYTES = 5;
 
@@ -43,8 +46,8 @@ interface Memo {
 export class HpackDecoder {
   /** The fields decoded last, without those that differ from call to call. */
   list: HeaderList;
-  /** Those that do, in order. */
-  perCall: Field[] = [];
+  /** Those that do, in order. They may be kept: a block that has any gets an array of its own. */
+  perCall: readonly Field[] = NO_FIELDS;
   /** Why RFC 9113 §8 rejects what is not in the list or stands in a wrong place; empty when it does not. */
   fault = "";
   /** The list outgrew `maxListBytes`; it was decoded, to keep the table right, but not kept. */
@@ -64,6 +67,7 @@ export class HpackDecoder {
   #end = 0;
   #listBytes = 0;
   #sawRegular = false;
+  #perCall: Field[] | undefined = undefined;
   /** The string read last is in Huffman code, and has no character that a value may not have. */
   #coded = false;
   #clean = false;
@@ -79,7 +83,8 @@ export class HpackDecoder {
    * RFC 9113 §4.3).
    */
   decode(bytes: Uint8Array, from: number, to: number): string {
-    if (this.perCall.length > 0) this.perCall = [];
+    this.perCall = NO_FIELDS;
+    this.#perCall = undefined;
     this.fault = "";
     this.tooLarge = false;
     if (this.#recall(bytes, from, to)) return "";
@@ -215,7 +220,8 @@ export class HpackDecoder {
     if (field.perCall) {
       this.#sawRegular = true;
       if (field.fault !== "") this.fault = field.fault;
-      this.perCall.push(field);
+      if (this.#perCall === undefined) this.perCall = this.#perCall = [field];
+      else this.#perCall.push(field);
       return;
     }
     if (this.#sawRegular && field.name.charCodeAt(0) === 0x3a) {

@@ -227,6 +227,15 @@ Deno.test("HpackDecoder keeps per-call fields apart and in order", () => {
   assertEquals(pairs(decoder), [[":method", "POST"], ["x", "1"]]);
 });
 
+Deno.test("HpackDecoder gives a block without fields of its own nothing of the next one's", () => {
+  const { decoder, decode } = setUp({ perCall: ["grpc-timeout"] });
+  decode(block(REQUEST));
+  const kept = decoder.perCall;
+  decode(block([...REQUEST, ["grpc-timeout", "1S"]]));
+  assertEquals(kept, []);
+  assertEquals(pairsOf(decoder.perCall), [["grpc-timeout", "1S"]]);
+});
+
 Deno.test("HpackDecoder leaves per-call fields of one block out of the next", () => {
   const { decoder, decode } = setUp({ perCall: ["grpc-timeout"] });
   decode(block([["grpc-timeout", "1S"]]));
