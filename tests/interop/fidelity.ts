@@ -15,13 +15,16 @@ import type { Caller, Plan, Seen } from "./seen.ts";
 /** Opens a client of what listens on this port. */
 export type OpenCaller = (port: number) => Caller;
 
-/** A client of a backend, the same client of a sidecar, and the backend beside which that one stands. */
-interface Both extends AsyncDisposable {
+/** A client of a backend and the same client of a sidecar, and how many calls are in flight at their backends. */
+export interface Pair {
   readonly direct: Caller;
   readonly through: Caller;
-  readonly sidecar: LocalSidecar;
-  /** Calls in flight at both backends. */
   readonly inFlight: number;
+}
+
+/** The same, with the sidecar, in this process. */
+interface Both extends Pair, AsyncDisposable {
+  readonly sidecar: LocalSidecar;
 }
 
 /**
@@ -31,9 +34,10 @@ interface Both extends AsyncDisposable {
 async function openBoth(open: OpenCaller): Promise<Both> {
   const stack = new AsyncDisposableStack();
   const alone = await startHello();
+  const direct = stack.use(open(alone.port));
+  // Before its client goes: a GOAWAY may end the process that a node:http2 server is in.
   stack.defer(() => alone.kill());
   const pair = stack.use(await besideHello(STORED_LONG));
-  const direct = stack.use(open(alone.port));
   const through = stack.use(open(pair.local.port));
   return {
     direct,
@@ -49,16 +53,19 @@ async function openBoth(open: OpenCaller): Promise<Both> {
 /** Each call looks the same through the sidecar, and nothing is left under way at a backend. */
 export async function seesNoDifference(open: OpenCaller, plans: readonly Plan[]): Promise<void> {
   await using both = await openBoth(open);
-  for (const plan of plans) {
-    const see = (caller: Caller) => {
-      const arrived = () => until(() => both.inFlight === 1, `"${plan.name}" at a backend`);
-      return caller.see(plan, plan.cancelAfter === 0 ? arrived() : undefined);
-    };
-    const expected = await see(both.direct);
-    await until(() => both.inFlight === 0, `the end of "${plan.name}" at its backend`);
-    assertLike(await see(both.through), { expected, plan });
-    await until(() => both.inFlight === 0, `the end of "${plan.name}" behind the sidecar`);
-  }
+  for (const plan of plans) await compare(both, plan);
+}
+
+/** One call looks the same through the sidecar, and is not left under way at a backend. */
+export async function compare(pair: Pair, plan: Plan): Promise<void> {
+  const see = (caller: Caller) => {
+    const arrived = () => until(() => pair.inFlight === 1, `"${plan.name}" at a backend`);
+    return caller.see(plan, plan.cancelAfter === 0 ? arrived() : undefined);
+  };
+  const expected = await see(pair.direct);
+  await until(() => pair.inFlight === 0, `the end of "${plan.name}" at its backend`);
+  assertLike(await see(pair.through), { expected, plan });
+  await until(() => pair.inFlight === 0, `the end of "${plan.name}" behind the sidecar`);
 }
 
 /** Each call looks the same to who leads, to who joins, and (where it is `kept`) to who comes later. */
@@ -82,8 +89,8 @@ export async function seesNoDifferenceWhenShared(
 /** Any bytes and any metadata come back as they were sent, compressed or not, whoever asks first. */
 export async function seesItselfInTheMirror(open: OpenCaller): Promise<void> {
   const mirror = await startMirror();
-  await using sidecar = await beside(mirror, STORED_LONG);
   await using direct = open(mirror.port);
+  await using sidecar = await beside(mirror, STORED_LONG);
   await using through = open(sidecar.port);
   for (const plan of mirrorPlans()) {
     const expected = await direct.see(plan);
@@ -99,7 +106,8 @@ function callsSince(mirror: Mirror, before: number): number {
   return mirror.total - before;
 }
 
-function mirrorPlans(): Plan[] {
+/** Any bytes and any metadata, both ways. */
+export function mirrorPlans(): Plan[] {
   const metadata = [
     ["x-head-one", "initial"],
     ["x-head-twice", "a"],
@@ -118,7 +126,7 @@ function mirrorPlans(): Plan[] {
     [{ body: new Uint8Array(0) }, { body: long }, { body: long, gzip: true }].map((
       { body, gzip = false },
     ): Plan => ({
-      name: `${body.length} bytes to ${path}`,
+      name: `${body.length} bytes${gzip ? ", compressed," : ""} to ${path}`,
       kind: path === listBack ? "server" : "unary",
       path,
       messages: [body],
@@ -128,7 +136,8 @@ function mirrorPlans(): Plan[] {
   );
 }
 
-function assertLike(seen: Seen, { expected, plan }: { expected: Seen; plan: Plan }): void {
+/** What was seen is what was expected; of calls with their client's own words, the status alone. */
+export function assertLike(seen: Seen, { expected, plan }: { expected: Seen; plan: Plan }): void {
   if (plan.ownWords) assertEquals(seen.code, expected.code, plan.name);
   else assertEquals(seen, expected, plan.name);
 }
