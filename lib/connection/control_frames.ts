@@ -72,6 +72,8 @@ export class ControlFrames<Owner> {
     const stream = core.streams.get(id);
     const code = wrongSize ? ERROR_CODE.frameSizeError : ERROR_CODE.protocolError;
     if (stream !== undefined) return core.failStream(stream, code, "a malformed PRIORITY");
+    // RFC 9113 §6.4: a stream that is idle may not be reset, so the connection has to end (§5.4.1).
+    if (core.isIdle(id)) return core.fail(code, "a malformed PRIORITY on an idle stream");
     writeRstStream(core.send.out, id, code);
     return true;
   }
@@ -207,7 +209,9 @@ export class ControlFrames<Owner> {
       }
       if (delta > 0 && stream.log !== undefined) opened.push(stream);
     }
-    for (const stream of opened) if (!stream.closed) core.sink.writable(stream);
+    for (const stream of opened) {
+      if (!stream.closed && core.failed === undefined) core.sink.writable(stream);
+    }
     return core.failed === undefined;
   }
 }

@@ -162,7 +162,7 @@ export class Core<Owner> {
   /** Streams that waited for window or output room go on, as far as there is some. */
   resumeQueued(): void {
     for (const stream of this.send.queued) {
-      if (this.send.isBlocked) return;
+      if (this.send.isBlocked || this.failed !== undefined) return;
       this.send.dequeue(stream);
       this.sink.writable(stream);
     }
@@ -207,7 +207,9 @@ export class Core<Owner> {
   fail(code: number, why: string): false {
     if (this.failed !== undefined) return false;
     this.failed = { scope: "connection", streamId: 0, code, why };
-    writeGoAway(this.send.out, this.#lastPeerStreamId, code, why.replace(/[^\x20-\x7e]/g, "?"));
+    // Never above what the final GOAWAY of a graceful end said (RFC 9113 §6.8).
+    const last = Math.min(this.#lastPeerStreamId, this.lastAcceptedId);
+    writeGoAway(this.send.out, last, code, why.replace(/[^\x20-\x7e]/g, "?"));
     this.sink.failed(this.failed);
     return false;
   }

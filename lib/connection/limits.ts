@@ -66,4 +66,7 @@ export const RAPID_RESET_UNITS = 4;
  * is a caller whose backend hangs, with 500 calls at once and a deadline of 100 ms: a quarter of what it costs to
  * answer as many.
  */
-export const RESETS = { burst: RAPID_RESET_UNITS * MAX_CONCURRENT_STREAMS, perSecond: 5_000 } as const;
+export const RESETS = {
+  burst: RAPID_RESET_UNITS * MAX_CONCURRENT_STREAMS,
+  perSecond: 5_000,
+} as const;

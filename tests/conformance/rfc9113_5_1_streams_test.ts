@@ -6,6 +6,7 @@ import {
   block,
   concat,
   data,
+  goAway,
   headers,
   ping,
   priority,
@@ -73,6 +74,19 @@ Deno.test("Connection answers a PRIORITY of a wrong size with a stream error (§
   const peer = new ScriptedPeer("server");
   peer.sends(headers(1, REQUEST), raw(0x2, { streamId: 1 }, new Uint8Array(4)));
   peer.expectsStreamFailure(1, frameSizeError);
+});
+
+Deno.test("Connection fails for a malformed PRIORITY on an idle stream, which may not be reset (§6.4)", () => {
+  for (const role of ["server", "client"] as const) {
+    for (const id of [2, 5]) {
+      const short = new ScriptedPeer(role);
+      short.sends(raw(0x2, { streamId: id }, new Uint8Array(4)));
+      short.expects(goAway(0, frameSizeError, "a malformed PRIORITY on an idle stream"));
+      const onItself = new ScriptedPeer(role);
+      onItself.sends(priority(id, id));
+      onItself.expects(goAway(0, protocolError, "a malformed PRIORITY on an idle stream"));
+    }
+  }
 });
 
 Deno.test("Connection fails for PRIORITY on stream 0 (§6.3)", () => {

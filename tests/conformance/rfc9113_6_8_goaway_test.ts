@@ -141,6 +141,16 @@ Deno.test("Connection.fail names the last stream that the peer opened", () => {
   peer.expects(goAway(7, ERROR_CODE.frameSizeError));
 });
 
+Deno.test("Connection.fail names no stream above the one that an earlier GOAWAY named", () => {
+  const peer = new ScriptedPeer("server");
+  peer.sends(headers(1, REQUEST, { endStream: true }));
+  peer.connection.finishDrain();
+  peer.sends(headers(7, REQUEST, { endStream: true })); // refused, and used up all the same
+  peer.output();
+  peer.sends(raw(0x6, {}, new Uint8Array(3)));
+  peer.expects(goAway(1, ERROR_CODE.frameSizeError));
+});
+
 Deno.test("Connection.fail puts only printable characters on the wire and keeps the rest for the log", () => {
   const peer = new ScriptedPeer("server");
   peer.connection.fail(ERROR_CODE.internalError, "a \u00e9\n\u2028z");

@@ -248,6 +248,23 @@ Deno.test("Connection.takeOutput hands over everything once", () => {
   peer.expects();
 });
 
+Deno.test("Connection tells no more streams that they are writable once its owner ended it", () => {
+  const openings = [windowUpdate(0, 100_000), settings([SETTING.initialWindowSize, 200_000])];
+  for (const [i, opening] of openings.entries()) {
+    // Both wait: for the window of the connection, or each for its own.
+    const initial = i === 0 ? 200_000 : 10;
+    const peer = new ScriptedPeer("server", { settings: [[SETTING.initialWindowSize, initial]] });
+    peer.sends(headers(1, REQUEST), headers(3, REQUEST));
+    const log = logOf([{ headers: RESPONSE }, { data: pattern(100_000) }]);
+    for (const id of [1, 3]) peer.connection.relay(peer.stream(id), log);
+    peer.output();
+    peer.sink.take();
+    peer.sink.reactions.writable = () => void peer.connection.fail(ERROR_CODE.internalError, "");
+    peer.sends(opening);
+    assertEquals(peer.sink.take().map(({ event }) => event), ["writable", "failed"]);
+  }
+});
+
 Deno.test("Connection takes frames of its own output while that is being written", () => {
   const peer = new ScriptedPeer("server");
   peer.sends(ping(1));
