@@ -159,7 +159,9 @@ export class AddressBackend implements Backend, LinksOwner {
   repeat(exchange: Exchange, failure: Failure): void {
     exchange.isRefused = false;
     if (exchange.ended) return; // nobody waits for it any more
-    if (exchange.canRepeat && exchange.attempts < MAX_ATTEMPTS && !this.#hasPassed(exchange)) {
+    if (this.#hasPassed(exchange)) {
+      this.#failNow(exchange, { kind: "deadline" });
+    } else if (exchange.canRepeat && exchange.attempts < MAX_ATTEMPTS) {
       this.#release(exchange);
       exchange.session = undefined;
       exchange.stream = undefined;

@@ -43,6 +43,7 @@ export async function runSidecar(
   log.info("Shutting down", { signal, drain_timeout_ms: settings.drainTimeoutMs });
   const left = await sidecar.stop();
   if (left > 0) log.warn("Ended calls that did not finish in time", { calls: left });
+  log.debug("Left behind", { alarms: sidecar.alarms });
   log.info("Stopped");
   await log.flush();
   return GOOD;

@@ -15,6 +15,8 @@ export interface Sidecar {
   /** Port of /metrics, /health and /ready. */
   readonly metricsPort: number;
   readonly proxy: Proxy;
+  /** Alarms that are set now: none once it has stopped, unless one was forgotten. */
+  readonly alarms: number;
   /**
    * Ends it in order: not ready at once, after `drainDelayMs` GOAWAY to every caller, calls in flight finish within
    * `drainTimeoutMs`, what is left ends with 14. Returns how many calls that were.
@@ -55,6 +57,9 @@ export function startSidecar(settings: Settings, log: Logger): Sidecar {
     grpcPort: opened.listening.port,
     metricsPort: opened.admin.port,
     proxy,
+    get alarms() {
+      return timers.pending;
+    },
     stop: () => stopSidecar(settings, { ...opened, proxy, metrics, timers, certificates }),
   };
 }

@@ -1,4 +1,5 @@
 import { assertEquals } from "@std/assert";
+import { ERROR_CODE } from "../../lib/wire/mod.ts";
 import type { Pairs } from "../support/frames.ts";
 import { valueOf } from "../support/peer_end.ts";
 import { GET, type ProxyRig, PUT, withRig } from "../support/proxy_rig.ts";
@@ -362,6 +363,25 @@ Deno.test("SharedCall that is refused after its leader has left is sent once mor
     await rig.settle();
     follower.expects(0, "one");
   });
+});
+
+Deno.test("Call that is refused when its time is up ends with 4, and is sent once more for those with more time", async () => {
+  for (const path of [GET, PUT]) {
+    await withRig(async (rig) => {
+      const caller = await rig.caller();
+      const hurried = caller.call(path, "1", { metadata: timeout("200m") });
+      const patient = path === GET ? caller.call(path, "1") : undefined;
+      await rig.settle();
+      rig.request(0).resets(ERROR_CODE.refusedStream);
+      await rig.stall(201); // the reset is read before the deadline's alarm is woken
+      hurried.expectsFailure(4, PASSED);
+      if (patient === undefined) return rig.expectsRequests(1);
+      rig.request(1).replies(["one"]);
+      await rig.settle();
+      patient.expects(0, "one");
+      rig.expectsRequests(2);
+    });
+  }
 });
 
 Deno.test("SharedCall knows its leader's deadline at the backend also when the leader has left before", async () => {
