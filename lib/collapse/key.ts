@@ -24,15 +24,18 @@ export interface KeyPolicy {
   readonly keyHeaders: readonly string[] | undefined;
   /** Left out as well as the names that are by default (COLLAPSER_IGNORE_HEADERS). */
   readonly ignoreHeaders: readonly string[];
+  /** Always told apart, since it decides which backend answers (BACKEND_ROUTING header:NAME). */
+  readonly routingHeader?: string | undefined;
 }
 
 /** Returns a predicate: whether metadata of this name is part of the key. */
 export function compileKeyPolicy(
-  { keyHeaders, ignoreHeaders }: KeyPolicy,
+  { keyHeaders, ignoreHeaders, routingHeader }: KeyPolicy,
 ): (name: string) => boolean {
   const ignored = new Set(ignoreHeaders);
   const only = keyHeaders === undefined ? undefined : new Set(keyHeaders);
   return (name) =>
+    name === routingHeader ||
     !ignored.has(name) && (only === undefined ? !isIgnoredInKey(name) : only.has(name));
 }
 

@@ -1,4 +1,5 @@
-import { type Group, OPTIONS } from "./options.ts";
+import type { Group } from "./option.ts";
+import { OPTIONS } from "./options.ts";
 import type { Settings } from "./settings.ts";
 
 /** One setting as people read it. */

@@ -1,4 +1,5 @@
-import { type Option, OPTIONS } from "./options.ts";
+import type { Option } from "./option.ts";
+import { OPTIONS } from "./options.ts";
 import { notYet } from "./unbuilt.ts";
 
 const BEGIN = "<!-- options -->";

@@ -34,7 +34,8 @@ export { count, PORT } from "./kinds/number.ts";
 export { HTTP_URL, SERVICE } from "./kinds/text.ts";
 export { optionsMarkdown } from "./markdown.ts";
 export { nearest } from "./nearest.ts";
-export { flagOf, type Group, GROUPS, type Option, optionFor, OPTIONS } from "./options.ts";
+export { type Group, GROUPS, type Option } from "./option.ts";
+export { flagOf, optionFor, OPTIONS } from "./options.ts";
 export { type Origin, type Reading, readSettings } from "./read_settings.ts";
 export type {
   Backend,

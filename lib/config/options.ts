@@ -2,40 +2,18 @@ import { BACKENDS, LISTEN_ADDRESS, LISTEN_HOST } from "./kinds/address.ts";
 import { BOOLEAN, oneOf } from "./kinds/choice.ts";
 import { DURATION, POSITIVE_DURATION } from "./kinds/duration.ts";
 import { HEADER_NAMES } from "./kinds/header_names.ts";
-import { type Kind, optional } from "./kinds/kind.ts";
+import { optional } from "./kinds/kind.ts";
 import { METHODS } from "./kinds/methods.ts";
 import { count, ENTRIES, PORT, RATIO } from "./kinds/number.ts";
 import { ROUTING } from "./kinds/routing.ts";
 import { SIZE } from "./kinds/size.ts";
 import { CACHE_URL, HOST_NAME, PATH, TOKEN } from "./kinds/text.ts";
-import type { Settings } from "./settings.ts";
+import { type Option, option } from "./option.ts";
 
 /** As many as are opened by themselves when a backend's stream limit is reached. */
 const MAX_CONNECTIONS = 8;
 
 const LOG_LEVEL = oneOf(["debug", "info", "warn", "error"], new Map([["warning", "warn"]]));
-
-/** Parts of the help text, in its order. */
-export const GROUPS = ["listen", "backend", "collapsing", "key", "lifetime", "logging"] as const;
-export type Group = typeof GROUPS[number];
-
-/** One variable: the only place where its name, default, meaning and kind are written. */
-export interface Option {
-  readonly env: string;
-  readonly key: keyof Settings;
-  readonly group: Group;
-  readonly kind: Kind<unknown>;
-  /** Read when nothing was given; "" for what is then unset. */
-  readonly fallback: string;
-  /** There is no default: nothing starts without it. */
-  readonly required?: true;
-  /** When nothing was given, the value of this other variable. */
-  readonly sameAs?: string;
-  /** The Go original has it too, under this name. */
-  readonly original?: true;
-  /** One line; names of values in backticks. */
-  readonly help: string;
-}
 
 /** Every variable, in the order of the documentation. */
 export const OPTIONS: readonly Option[] = [
@@ -149,6 +127,17 @@ export const OPTIONS: readonly Option[] = [
     fallback: "1",
     help: "connections to one backend (more are opened when its stream limit is reached, " +
       `up to ${MAX_CONNECTIONS})`,
+  }),
+  option("BACKEND_OUTLIER_DETECTION", "backendOutlierDetection", BOOLEAN, {
+    group: "backend",
+    fallback: "true",
+    help: "of several backends, leave out for a while the one that fails while others do not",
+  }),
+  option("BACKEND_ADAPTIVE_CONCURRENCY", "backendAdaptiveConcurrency", BOOLEAN, {
+    group: "backend",
+    fallback: "false",
+    help: "give a backend fewer calls at once than BACKEND_MAX_CONCURRENT while its answers " +
+      "take longer than they used to",
   }),
   option("COLLAPSER_CACHE_DURATION", "cacheDurationMs", DURATION, {
     group: "collapsing",
@@ -279,14 +268,4 @@ export function optionFor(env: string): Option {
   const found = OPTIONS.find((row) => row.env === env);
   if (found === undefined) throw new TypeError(`Cannot find variable "${env}" in the option table`);
   return found;
-}
-
-/** Ties a key to a kind of its type; past this point the table need not know the types. */
-function option<K extends keyof Settings>(
-  env: string,
-  key: K,
-  kind: Kind<Settings[K]>,
-  rest: Omit<Option, "env" | "key" | "kind" | "fallback"> & { fallback?: string },
-): Option {
-  return { env, key, kind, fallback: "", ...rest };
 }

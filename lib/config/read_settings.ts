@@ -1,6 +1,7 @@
 import { CROSS_CHECKS } from "./cross_checks.ts";
 import { readFlags } from "./flags.ts";
-import { flagOf, type Option, OPTIONS } from "./options.ts";
+import type { Option } from "./option.ts";
+import { flagOf, OPTIONS } from "./options.ts";
 import type { Rule } from "./rule.ts";
 import type { Settings } from "./settings.ts";
 import { unbuiltRules } from "./unbuilt.ts";

@@ -57,6 +57,9 @@ export interface Settings {
   readonly backendMaxConcurrent: number;
   readonly backendMaxPending: number;
   readonly backendConnections: number;
+  /** Among several backends, those that fail while others do not are left out for a while. */
+  readonly backendOutlierDetection: boolean;
+  readonly backendAdaptiveConcurrency: boolean;
 
   /** 0 keeps nothing. May hold fractions of a millisecond, like every duration here. */
   readonly cacheDurationMs: number;

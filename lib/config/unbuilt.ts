@@ -18,30 +18,6 @@ const LEAVE_UNSET = "leave it unset";
 /** One row per feature; a row goes when its feature comes. */
 export const UNBUILT: readonly Unbuilt[] = [
   whole("ADMIN_TOKEN", "adminToken"),
-  {
-    env: "BACKEND_ADDRESS",
-    values: "several",
-    asks: ({ backends }) => backends.length > 1,
-    instead: "name one address",
-  },
-  {
-    env: "BACKEND_KIND",
-    values: "`shards`",
-    asks: (s) => s.backendKind === "shards",
-    instead: "use replicas",
-  },
-  {
-    env: "BACKEND_ROUTING",
-    values: "all but `key`",
-    asks: (s) => s.backendRouting.by !== "key",
-    instead: "use key",
-  },
-  {
-    env: "BACKEND_CONNECTIONS",
-    values: "more than 1",
-    asks: (s) => s.backendConnections > 1,
-    instead: "use 1",
-  },
   { env: "COLLAPSER_STALE_DURATION", asks: (s) => s.staleDurationMs > 0, instead: "use 0" },
   {
     env: "COLLAPSER_METHODS",

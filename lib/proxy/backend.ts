@@ -1,12 +1,14 @@
-import type { Address, Dial, Timers, Turn } from "../transport/mod.ts";
+import type { Dial, Timers, Turn } from "../transport/mod.ts";
 import type { HeaderCache } from "../wire/mod.ts";
-import { BackendLinks, type LinksOwner } from "./backend_links.ts";
+import { BackendLinks, type LinksOptions, type LinksOwner } from "./backend_links.ts";
 import type { BackendSession } from "./backend_session.ts";
+import type { BackendGroup } from "./backends.ts";
 import type { BackendCounters, ProxyCounters } from "./counters.ts";
 import { type Exchange, NO_DEADLINE } from "./exchange.ts";
 import type { Failure } from "./failure.ts";
 import type { ProxyObserver } from "./observer.ts";
-import { PendingQueue } from "./pending_queue.ts";
+import { RetryBudget } from "./retry_budget.ts";
+import { Wall, type WallOptions } from "./wall.ts";
 
 /** Times a call that provably reached nobody is sent: the second time settles it (gRFC A6). */
 const MAX_ATTEMPTS = 2;
@@ -24,15 +26,8 @@ export interface BackendContext {
   readonly random: () => number;
 }
 
-export interface BackendOptions {
+export interface BackendOptions extends LinksOptions, WallOptions {
   readonly name: string;
-  readonly address: Address;
-  /** Longest a connection may take to answer with its SETTINGS (BACKEND_CONNECT_TIMEOUT). */
-  readonly connectTimeoutMs: number;
-  /** Calls under way at once (BACKEND_MAX_CONCURRENT). */
-  readonly maxConcurrent: number;
-  /** Calls that wait (BACKEND_MAX_PENDING). */
-  readonly maxPending: number;
 }
 
 /** Somewhere calls can be sent. */
@@ -52,16 +47,25 @@ export interface Backend {
 export class AddressBackend implements Backend, LinksOwner {
   readonly name: string;
   readonly counters: BackendCounters;
-  #options: BackendOptions;
+  /** It could not be reached, or not any more, and that is known. */
+  isDown = false;
+  #group: BackendGroup | undefined;
+  #budget = new RetryBudget();
   #context: BackendContext;
   #links: BackendLinks;
-  #pending = new PendingQueue();
+  #wall: Wall;
 
-  constructor(options: BackendOptions, context: BackendContext, counters: BackendCounters) {
+  /** `group` is whom it belongs to when there are several. */
+  constructor(
+    options: BackendOptions,
+    context: BackendContext,
+    { counters, group }: { counters: BackendCounters; group?: BackendGroup },
+  ) {
     this.name = options.name;
     this.counters = counters;
-    this.#options = options;
+    this.#group = group;
     this.#context = context;
+    this.#wall = new Wall(options, counters);
     this.#links = new BackendLinks(this, context, options);
   }
 
@@ -77,49 +81,77 @@ export class AddressBackend implements Backend, LinksOwner {
   /** Lets go of every connection; calls under way get 14. */
   stop(): void {
     this.#links.stop();
-    this.#failPending({ kind: "draining" });
+    this.#endWaiting({ kind: "draining" });
+  }
+
+  /** Takes no new calls; those it has end in peace, and its connections with them. */
+  retire(): void {
+    this.handOver();
+    this.#links.retire();
+    this.#endWaiting({ kind: "unreachable", why: "it is no backend any more" });
   }
 
   start(exchange: Exchange): void {
     if (this.#send(exchange)) return;
     if (this.#links.isDown) {
-      this.counters.refused.unreachable++;
-      this.#failNow(exchange, { kind: "unreachable", why: this.#links.trouble });
-    } else if (this.#pending.size >= this.#options.maxPending) {
-      this.counters.refused.pending_full++;
-      this.#failNow(exchange, { kind: "pendingFull", backend: this.name });
+      this.refuse(exchange, { kind: "unreachable", why: this.#links.trouble });
+    } else if (this.#wall.isQueueFull) {
+      this.refuse(exchange, { kind: "pendingFull", backend: this.name });
     } else {
-      this.#pending.add(exchange);
-      this.counters.pending = this.#pending.size;
+      this.#wall.wait(exchange);
       this.#widen();
+    }
+  }
+
+  /** Ends a call that it was not sent. */
+  refuse(exchange: Exchange, failure: Failure): void {
+    const { refused } = this.counters;
+    if (failure.kind === "pendingFull") refused.pending_full++;
+    else if (failure.kind === "ejected") refused.ejected++;
+    else refused.unreachable++;
+    this.#failNow(exchange, failure);
+  }
+
+  /** Calls that wait go to another backend where that is possible. */
+  handOver(): void {
+    for (const exchange of this.#wall.waiting()) {
+      this.#wall.stopWaiting(exchange);
+      if (!this.#group?.takesOver(exchange, this)) this.#wall.wait(exchange);
+    }
+  }
+
+  /** Calls that wait are not sent either. */
+  refuseWaiting(failure: Failure): void {
+    for (const exchange of this.#wall.waiting()) {
+      this.#wall.stopWaiting(exchange);
+      this.refuse(exchange, failure);
     }
   }
 
   bodyGrew(exchange: Exchange): void {
     exchange.session?.sendBody(exchange);
     if (!exchange.streaming || !exchange.counted) return;
-    this.#release(exchange);
-    this.#sendPending();
+    this.#wall.leave(exchange);
+    this.#sendWaiting();
   }
 
   cancel(exchange: Exchange, failure: Failure = { kind: "callerGone" }): void {
     if (exchange.ended) return;
     exchange.fail(failure);
     if (exchange.pending) {
-      this.#pending.remove(exchange);
-      this.counters.pending = this.#pending.size;
+      this.#wall.stopWaiting(exchange);
       return;
     }
     exchange.session?.cancel(exchange);
     this.exchangeEnded(exchange);
-    this.#sendPending();
+    this.#sendWaiting();
   }
 
   // ---- what sessions tell
 
   sessionHasRoom(session: BackendSession): void {
     this.#links.ready(session);
-    this.#sendPending();
+    this.#sendWaiting();
   }
 
   sessionLeaves(session: BackendSession): void {
@@ -142,18 +174,25 @@ export class AddressBackend implements Backend, LinksOwner {
 
   linksUp(): void {
     this.counters.up = true;
+    this.isDown = false;
     this.#context.observer.backendUp(this.name);
+    this.#group?.reaches(this);
   }
 
   linksInDoubt(why: string): void {
     this.counters.up = false;
     this.#context.observer.backendDown(this.name, why);
+    this.#group?.reaches(this);
+    this.handOver();
   }
 
   linksDown(why: string, isNews: boolean): void {
     if (this.counters.up || isNews) this.#context.observer.backendDown(this.name, why);
     this.counters.up = false;
-    this.#failPending({ kind: "unreachable", why });
+    this.isDown = true;
+    this.#group?.reaches(this);
+    this.handOver();
+    this.#endWaiting({ kind: "unreachable", why });
   }
 
   repeat(exchange: Exchange, failure: Failure): void {
@@ -161,11 +200,11 @@ export class AddressBackend implements Backend, LinksOwner {
     if (exchange.ended) return; // nobody waits for it any more
     if (this.#hasPassed(exchange)) {
       this.#failNow(exchange, { kind: "deadline" });
-    } else if (exchange.canRepeat && exchange.attempts < MAX_ATTEMPTS) {
-      this.#release(exchange);
+    } else if (exchange.canRepeat && exchange.attempts < MAX_ATTEMPTS && this.#budget.spend()) {
+      this.#wall.leave(exchange);
       exchange.session = undefined;
       exchange.stream = undefined;
-      this.start(exchange);
+      if (!this.#group?.takesOver(exchange, this)) this.start(exchange);
     } else {
       this.#failNow(exchange, failure);
     }
@@ -173,32 +212,35 @@ export class AddressBackend implements Backend, LinksOwner {
 
   exchangeStreams(exchange: Exchange): void {
     exchange.streaming = true;
-    this.#release(exchange);
+    this.#wall.leave(exchange);
   }
 
   exchangeEnded(exchange: Exchange): void {
-    this.#release(exchange);
+    if (exchange.isProbe) return;
+    const nowMs = this.#now();
+    if (exchange.failure === undefined) this.#wall.observe(exchange, nowMs);
+    this.#wall.leave(exchange);
     this.counters.answers.add(exchange.status);
-    this.counters.latency.observe(this.#now() - exchange.startedMs);
+    this.counters.latency.observe(nowMs - exchange.startedMs);
+    this.#group?.ended(this, exchange, nowMs);
   }
 
   // ---- sending
 
   /** Sends it if there is room for it now. */
   #send(exchange: Exchange): boolean {
-    const { counters } = this;
-    if (!exchange.streaming && counters.inflight >= this.#options.maxConcurrent) return false;
+    if (!this.#wall.admits(exchange)) return false;
     const session = this.#links.usable;
     if (session === undefined) return false;
     if (!session.takesHead(exchange)) {
       this.#failNow(exchange, { kind: "headersTooLarge", whose: "request" });
       return true;
     }
-    if (!exchange.streaming) {
-      exchange.counted = true;
-      counters.inflight++;
+    this.#wall.enter(exchange);
+    if (!exchange.isProbe) {
+      this.counters.calls++;
+      this.#budget.earn();
     }
-    counters.calls++;
     try {
       session.open(exchange);
     } catch (error) { // of ours: it must cost this call alone
@@ -209,25 +251,16 @@ export class AddressBackend implements Backend, LinksOwner {
     return true;
   }
 
-  #sendPending(): void {
-    while (this.#pending.size > 0) {
-      const exchange = this.#pending.first!;
-      if (!this.#send(exchange)) break;
-      this.#pending.remove(exchange);
+  #sendWaiting(): void {
+    let exchange = this.#wall.first;
+    for (; exchange !== undefined && this.#send(exchange); exchange = this.#wall.first) {
+      this.#wall.stopWaiting(exchange);
     }
-    this.counters.pending = this.#pending.size;
-    if (this.#pending.size > 0) this.#widen();
+    if (exchange !== undefined) this.#widen();
   }
 
   #widen(): void {
-    if (this.counters.inflight < this.#options.maxConcurrent) this.#links.widen();
-  }
-
-  /** It has ended, or began to stream: its place in the wall is free. */
-  #release(exchange: Exchange): void {
-    if (!exchange.counted) return;
-    exchange.counted = false;
-    this.counters.inflight--;
+    if (this.#wall.hasPlace) this.#links.widen();
   }
 
   #failNow(exchange: Exchange, failure: Failure): void {
@@ -236,15 +269,10 @@ export class AddressBackend implements Backend, LinksOwner {
     exchange.tell(this.#now(), this.#context.observer);
   }
 
-  #failPending(failure: Failure): void {
-    for (
-      let exchange = this.#pending.first;
-      exchange !== undefined;
-      exchange = this.#pending.first
-    ) {
-      this.#pending.remove(exchange);
-      this.counters.pending = this.#pending.size;
-      this.#failNow(exchange, failure);
+  #endWaiting(failure: Failure): void {
+    for (let first = this.#wall.first; first !== undefined; first = this.#wall.first) {
+      this.#wall.stopWaiting(first);
+      this.#failNow(first, failure);
     }
   }
 

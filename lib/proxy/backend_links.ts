@@ -26,13 +26,21 @@ export interface LinksOwner extends SessionOwner {
   linksDown(why: string, isNews: boolean): void;
 }
 
+export interface LinksOptions {
+  readonly address: Address;
+  /** Longest a connection may take to answer with its SETTINGS (BACKEND_CONNECT_TIMEOUT). */
+  readonly connectTimeoutMs: number;
+  /** Connections while all is well (BACKEND_CONNECTIONS). @default 1 */
+  readonly connections?: number;
+}
+
 /** The connections to one address: opened before they are needed, replaced when they go, and asked for again. */
 export class BackendLinks {
   /** Why no call can be sent; "" when one can. */
   trouble = "not connected yet";
   #owner: LinksOwner;
   #context: BackendContext;
-  #options: { address: Address; connectTimeoutMs: number };
+  #options: LinksOptions;
   /** Usable, or to be so once their SETTINGS are in. */
   #sessions: BackendSession[] = [];
   /** All, those that finish their last calls included. */
@@ -50,7 +58,7 @@ export class BackendLinks {
   constructor(
     owner: LinksOwner,
     context: BackendContext,
-    options: { address: Address; connectTimeoutMs: number },
+    options: LinksOptions,
   ) {
     this.#owner = owner;
     this.#context = context;
@@ -62,9 +70,16 @@ export class BackendLinks {
     return this.#sessions.length === 0 && !this.#isDialling;
   }
 
-  /** A connection with room for one more call. */
+  /** A connection with room for one more call: of several, the one that has the fewest. */
   get usable(): BackendSession | undefined {
-    return this.#sessions.find((session) => session.canOpen);
+    let best: BackendSession | undefined;
+    for (const session of this.#sessions) {
+      if (!session.canOpen) continue;
+      if (best === undefined || session.connection.openStreams < best.connection.openStreams) {
+        best = session;
+      }
+    }
+    return best;
   }
 
   /** Lets go of every connection. */
@@ -73,6 +88,14 @@ export class BackendLinks {
     this.#context.timers.cancel(this.#retry);
     this.#context.timers.cancel(this.#doubt);
     for (const session of this.#open) session.close();
+  }
+
+  /** Opens no more connections, and lets go of each once its calls have ended. */
+  retire(): void {
+    this.#stopped = true;
+    this.#context.timers.cancel(this.#retry);
+    this.#context.timers.cancel(this.#doubt);
+    for (const session of this.#open) session.leave();
   }
 
   get stopped(): boolean {
@@ -107,6 +130,7 @@ export class BackendLinks {
     this.#isDialling = false;
     if (session !== undefined) this.#adopt(session, untilMs);
     else if (this.#sessions.length === 0) this.#fallDown(why);
+    else this.#complete(LONGEST_PAUSE_MS);
   }
 
   /** Its SETTINGS must be in at `untilMs`: connecting, TLS included, was on the same time. */
@@ -121,6 +145,7 @@ export class BackendLinks {
     });
     timers.set(patience, untilMs);
     session.run().finally(() => timers.cancel(patience));
+    this.#complete(0);
   }
 
   /** SETTINGS came: the connection works. */
@@ -131,6 +156,13 @@ export class BackendLinks {
     this.trouble = "";
     this.#pauseMs = FIRST_PAUSE_MS;
     this.#owner.linksUp();
+  }
+
+  /** There is one, and there should be more: the next is asked for, or soon. */
+  #complete(pauseMs: number): void {
+    if (this.#stopped || this.#sessions.length >= (this.#options.connections ?? 1)) return;
+    const { timers } = this.#context;
+    timers.set(this.#retry, timers.nowMs + pauseMs);
   }
 
   /** It takes no new calls. */
@@ -146,7 +178,8 @@ export class BackendLinks {
     this.#open.delete(session);
     if (!this.#sessions.includes(session)) return;
     this.#drop(session, why);
-    if (this.#sessions.length > 0 || this.#stopped) return;
+    if (this.#stopped) return;
+    if (this.#sessions.length > 0) return this.#complete(FIRST_PAUSE_MS);
     if (session.connection.ready) this.#reconnect(why);
     else this.#fallDown(why);
   }

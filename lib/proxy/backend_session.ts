@@ -6,11 +6,13 @@ import {
   type Stream,
 } from "../connection/mod.ts";
 import { CallbackAlarm, Pump, type PumpOwner, type Socket } from "../transport/mod.ts";
-import { ERROR_CODE, type Field, type HeaderList, statelessBlock } from "../wire/mod.ts";
+import { ERROR_CODE, statelessBlock } from "../wire/mod.ts";
 import type { BackendContext } from "./backend.ts";
 import type { Exchange } from "./exchange.ts";
 import type { Failure } from "./failure.ts";
+
 import { Keepalive, type Watched } from "./keepalive.ts";
+import { listBytes } from "./list_bytes.ts";
 import { replyHead } from "./reply_head.ts";
 
 /** A request of at most this many bytes is held until its reply begins, so that it can be sent once more. */
@@ -47,6 +49,7 @@ export class BackendSession implements ConnectionSink<Exchange>, PumpOwner {
   #keepalive: Keepalive;
   #linger = new CallbackAlarm(() => this.#pump.abort());
   #gone = false;
+  #leaving = false;
   #why = "the backend closed it";
   /** Calls with news for their owners, told once everything that was read together is in. */
   #touched: Exchange[] = [];
@@ -78,7 +81,7 @@ export class BackendSession implements ConnectionSink<Exchange>, PumpOwner {
   }
 
   get canOpen(): boolean {
-    return !this.#gone && this.connection.ready && this.connection.canOpen;
+    return !this.#gone && !this.#leaving && this.connection.ready && this.connection.canOpen;
   }
 
   #watched(): Watched {
@@ -144,6 +147,12 @@ export class BackendSession implements ConnectionSink<Exchange>, PumpOwner {
     if (stream === undefined || stream.closed) return;
     this.connection.reset(stream, ERROR_CODE.cancel);
     this.#pump.flushSoon();
+    this.#closeWhenIdle();
+  }
+
+  /** It takes no new calls, and is closed once those it has are over. */
+  leave(): void {
+    this.#leaving = true;
     this.#closeWhenIdle();
   }
 
@@ -284,15 +293,7 @@ export class BackendSession implements ConnectionSink<Exchange>, PumpOwner {
   }
 
   #closeWhenIdle(): void {
-    if (this.connection.peerLastStreamId !== undefined && this.connection.openStreams === 0) {
-      this.close();
-    }
+    const isLeaving = this.#leaving || this.connection.peerLastStreamId !== undefined;
+    if (isLeaving && this.connection.openStreams === 0) this.close();
   }
-}
-
-/** The size of a list with the fields that belong to one call (RFC 9113 §6.5.2). */
-function listBytes(list: HeaderList, perCall: readonly Field[]): number {
-  let bytes = list.size;
-  for (const field of perCall) bytes += field.size;
-  return bytes;
 }

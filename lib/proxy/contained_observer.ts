@@ -20,6 +20,8 @@ export function containedObserver(observer: ProxyObserver): ProxyObserver {
       tell(() => observer.connectionFailed(side, fault, remote)),
     backendUp: (backend) => tell(() => observer.backendUp(backend)),
     backendDown: (backend, why) => tell(() => observer.backendDown(backend, why)),
+    backendEjected: (backend, why) => tell(() => observer.backendEjected(backend, why)),
+    backendReturned: (backend) => tell(() => observer.backendReturned(backend)),
     faultOfOurs: (what, error) => tell(() => observer.faultOfOurs(what, error)),
   };
 }

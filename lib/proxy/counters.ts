@@ -16,7 +16,7 @@ export const PASS_REASONS = [
 export type PassReason = typeof PASS_REASONS[number];
 
 /** Why a backend took no more. */
-export const REFUSAL_REASONS = ["pending_full", "unreachable"] as const;
+export const REFUSAL_REASONS = ["pending_full", "unreachable", "ejected"] as const;
 export type RefusalReason = typeof REFUSAL_REASONS[number];
 
 /** Methods, services and the like that get a label of their own; the rest share {@linkcode OTHER_LABEL}. */
@@ -81,12 +81,22 @@ export class BackendCounters {
   readonly name: string;
   readonly answers = new StatusCounts();
   readonly latency = new LatencyHistogram();
-  readonly refused: Record<RefusalReason, number> = { pending_full: 0, unreachable: 0 };
+  readonly refused: Record<RefusalReason, number> = {
+    pending_full: 0,
+    unreachable: 0,
+    ejected: 0,
+  };
   /** Calls sent to it, those sent again after a refusal included. */
   calls = 0;
   inflight = 0;
   pending = 0;
   up = false;
+  /** It is left out for a while, since it fails while others do not. */
+  ejected = false;
+  /** How often that has begun. */
+  ejections = 0;
+  /** Calls that may be under way at once now. */
+  limit = 0;
 
   constructor(name: string) {
     this.name = name;

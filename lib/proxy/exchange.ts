@@ -1,7 +1,9 @@
+import type { Flight, Reply } from "../collapse/mod.ts";
 import type { Stream } from "../connection/mod.ts";
 import { formatTimeout, isOneMessage, MessageScanner } from "../grpc/mod.ts";
 import { Alarm } from "../transport/mod.ts";
 import { Field, FrameLog } from "../wire/mod.ts";
+import type { Backend } from "./backend.ts";
 import type { BackendSession } from "./backend_session.ts";
 import type { CachePolicy } from "./cache_policy.ts";
 import { type Failure, statusOfFailure } from "./failure.ts";
@@ -47,6 +49,10 @@ export interface ReplySource {
 export class Exchange extends Alarm implements ReplySource {
   readonly owner: ExchangeOwner;
   readonly route: RequestRoute;
+  /** The flight it is made for, whose key may decide where it goes. */
+  readonly flight: Flight<Reply> | undefined;
+  /** The sidecar makes it by itself, to learn how a backend is. */
+  readonly isProbe: boolean;
   readonly perCall: readonly Field[];
   /** The request's DATA frames; it grows while the caller sends. */
   readonly body: FrameLog;
@@ -60,6 +66,8 @@ export class Exchange extends Alarm implements ReplySource {
   sentDeadlineMs = NO_DEADLINE;
   #hadDeadline: boolean;
   readonly log = new FrameLog();
+  /** Where it went, when there are several. */
+  backend: Backend | undefined = undefined;
   session: BackendSession | undefined = undefined;
   stream: Stream<Exchange> | undefined = undefined;
   startedMs = 0;
@@ -100,11 +108,15 @@ export class Exchange extends Alarm implements ReplySource {
       keepsBody?: boolean;
       headEndsStream?: boolean;
       deadlineMs: number;
+      flight?: Flight<Reply>;
+      isProbe?: boolean;
     },
   ) {
     super();
     this.owner = owner;
     this.route = request.route;
+    this.flight = request.flight;
+    this.isProbe = request.isProbe ?? false;
     this.perCall = request.perCall;
     this.body = request.body;
     this.keepsBody = request.keepsBody ?? false;

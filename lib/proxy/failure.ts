@@ -20,6 +20,7 @@ export type Failure =
   | { readonly kind: "noStatus" }
   | { readonly kind: "headersTooLarge"; readonly whose: "request" | "reply" }
   | { readonly kind: "pendingFull"; readonly backend: string }
+  | { readonly kind: "ejected"; readonly backend: string; readonly why: string }
   | { readonly kind: "tooSlow" }
   | { readonly kind: "malformedTimeout"; readonly value: string }
   | { readonly kind: "draining" }
@@ -83,6 +84,11 @@ function judge(failure: Failure): { code: number; text: string } {
       return {
         code: STATUS.resourceExhausted,
         text: `too many calls wait for backend ${failure.backend}`,
+      };
+    case "ejected":
+      return {
+        code: STATUS.unavailable,
+        text: `backend ${failure.backend} is left out for a while: ${failure.why}`,
       };
     case "tooSlow":
       return {

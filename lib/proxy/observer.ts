@@ -18,6 +18,10 @@ export interface ProxyObserver {
   backendUp(backend: string): void;
   /** It cannot; `why` is in words. */
   backendDown(backend: string, why: string): void;
+  /** It is left out for a while; `why` is in words. */
+  backendEjected(backend: string, why: string): void;
+  /** It is well again. */
+  backendReturned(backend: string): void;
   /** Something of ours failed; nothing else is lost. */
   faultOfOurs(what: string, error: unknown): void;
 }
@@ -30,5 +34,7 @@ export const SILENT: ProxyObserver = {
   connectionFailed() {},
   backendUp() {},
   backendDown() {},
+  backendEjected() {},
+  backendReturned() {},
   faultOfOurs() {},
 };

@@ -13,6 +13,11 @@ export class PendingQueue {
     return this.#exchanges.values().next().value;
   }
 
+  /** Those that wait now, so that they may leave while one goes through them. */
+  all(): Exchange[] {
+    return [...this.#exchanges];
+  }
+
   add(exchange: Exchange): void {
     exchange.pending = true;
     this.#exchanges.add(exchange);

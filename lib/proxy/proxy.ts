@@ -7,20 +7,23 @@ import {
   RecentKeys,
 } from "../collapse/mod.ts";
 import {
-  type Address,
   CallbackAlarm,
   type Dial,
+  type Resolve,
   type Socket,
   type Timers,
   Turn,
 } from "../transport/mod.ts";
 import { ERROR_CODE, HeaderCache } from "../wire/mod.ts";
-import { AddressBackend, type BackendContext } from "./backend.ts";
+import type { BackendContext } from "./backend.ts";
+import { makeBackend, type ProxyBackend } from "./make_backend.ts";
+import type { BackendEntry } from "./name_watch.ts";
+import type { Routing } from "./placement.ts";
 import type { CallLimits } from "./call_context.ts";
 import { CallerContexts } from "./caller_contexts.ts";
 import { type CallerContext, CallerSession } from "./caller_session.ts";
 import { containedObserver } from "./contained_observer.ts";
-import { BackendCounters, ProxyCounters } from "./counters.ts";
+import { ProxyCounters } from "./counters.ts";
 import { MethodTable } from "./method_table.ts";
 import { MissedSharing } from "./missed_sharing.ts";
 import type { ProxyObserver } from "./observer.ts";
@@ -43,12 +46,15 @@ const DRAIN_ANSWER_MS = 500;
 const MAX_CALLER_CONNECTIONS = 10_000;
 
 export interface ProxyOptions {
-  readonly backend: {
-    readonly name: string;
-    readonly address: Address;
-    /** Over TLS, as the `dial` of the environment has it. @default false */
-    readonly usesTls?: boolean;
-  };
+  /** At least one. */
+  readonly backends: readonly BackendEntry[];
+  /** Over TLS, as the `dial` of the environment has it. @default false */
+  readonly backendUsesTls?: boolean;
+  readonly backendKind: "replicas" | "shards";
+  readonly backendRouting: Routing;
+  readonly backendConnections: number;
+  readonly backendOutlierDetection: boolean;
+  readonly backendAdaptiveConcurrency: boolean;
   readonly backendTimeoutMs: number;
   readonly backendConnectTimeoutMs: number;
   readonly backendMaxConcurrent: number;
@@ -72,6 +78,7 @@ export interface ProxyOptions {
 export interface ProxyEnvironment {
   readonly timers: Timers;
   readonly dial: Dial;
+  readonly resolve: Resolve;
   readonly observer: ProxyObserver;
   readonly codec: KeyCodec;
   readonly random: () => number;
@@ -81,7 +88,7 @@ export interface ProxyEnvironment {
 export class Proxy {
   readonly counters = new ProxyCounters();
   readonly map: CollapseMap<SharedCall>;
-  #backend: AddressBackend;
+  #backend: ProxyBackend;
   #context: CallerContext;
   #contexts: CallerContexts;
   #sessions = new Set<CallerSession>();
@@ -105,7 +112,9 @@ export class Proxy {
       joinMaxAgeMs: options.joinMaxAgeMs,
       maxFollowers: options.maxFollowers,
     });
-    const inKey = compileKeyPolicy(options);
+    const { backendRouting } = options;
+    const routingHeader = backendRouting.by === "header" ? backendRouting.name : undefined;
+    const inKey = compileKeyPolicy({ ...options, routingHeader });
     const collapses = options.mode === "collapse";
     const methods = new MethodTable({
       eligibility: compileEligibility(options.methods),
@@ -113,12 +122,13 @@ export class Proxy {
       observer,
       onForget: () => this.map.forgetAll(),
     });
-    this.#backend = makeBackend(options, {
-      environment: { ...environment, observer },
-      counters,
-      turn,
-    });
-    const scheme = options.backend.usesTls ? "https" : "http";
+    const scheme = options.backendUsesTls ? "https" : "http";
+    const backendContext: BackendContext = {
+      ...{ ...environment, observer, turn, counters },
+      replyHeaders: new HeaderCache(),
+    };
+    const { resolve } = environment;
+    this.#backend = makeBackend(options, { context: backendContext, resolve, scheme });
     const routing: RouterOptions = { methods, map: this.map, inKey, collapses, scheme };
     this.#context = {
       map: this.map,
@@ -268,33 +278,4 @@ function limitsOf(options: ProxyOptions): CallLimits {
     maxMessageBytes: options.maxMessageBytes,
     invalidates: options.invalidate === "service",
   };
-}
-
-function makeBackend(
-  options: ProxyOptions,
-  { environment, counters, turn }: {
-    environment: ProxyEnvironment;
-    counters: ProxyCounters;
-    turn: Turn;
-  },
-): AddressBackend {
-  const context: BackendContext = {
-    ...environment,
-    turn,
-    counters,
-    replyHeaders: new HeaderCache(),
-  };
-  const own = new BackendCounters(options.backend.name);
-  counters.backends.push(own);
-  return new AddressBackend(
-    {
-      name: options.backend.name,
-      address: options.backend.address,
-      connectTimeoutMs: options.backendConnectTimeoutMs,
-      maxConcurrent: options.backendMaxConcurrent,
-      maxPending: options.backendMaxPending,
-    },
-    context,
-    own,
-  );
 }

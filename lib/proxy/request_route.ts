@@ -19,6 +19,8 @@ export interface RequestRoute {
   readonly httpStatus: number;
   /** Whose answers may be shared; undefined when the method's may not. */
   readonly keyHead: KeyHead<SharedCall> | undefined;
+  /** Hash of that head's text, once somebody places calls by it. */
+  keyHash: number | undefined;
   /** A question about health, which the sidecar answers when it is the one that is asked about. */
   readonly asksHealth: boolean;
 }
@@ -78,7 +80,7 @@ export class Router {
     const asksHealth = method.path === HEALTH_CHECK;
     const { epoch } = this.#methods;
     const sent = this.#scheme === undefined ? list : withScheme(list, this.#scheme);
-    return { epoch, list: sent, method, httpStatus, keyHead, asksHealth };
+    return { epoch, list: sent, method, httpStatus, keyHead, keyHash: undefined, asksHealth };
   }
 }
 

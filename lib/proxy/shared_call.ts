@@ -70,7 +70,11 @@ export class SharedCall implements Reply, ReplySource, ExchangeOwner {
   start(leader: Call, body: FrameLog): void {
     const { timers, limits, backend } = this.#context;
     const { route, perCall, deadlineMs } = leader;
-    const exchange = new Exchange(this, { route, perCall, body, deadlineMs, keepsBody: true });
+    const { flight } = this;
+    const exchange = new Exchange(this, {
+      ...{ route, perCall, body, deadlineMs, flight },
+      keepsBody: true,
+    });
     this.#exchange = exchange;
     this.#leader = leader;
     this.log = exchange.log;

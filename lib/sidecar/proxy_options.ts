@@ -1,14 +1,19 @@
 import type { Backend, Settings } from "../config/mod.ts";
-import type { ProxyOptions } from "../proxy/mod.ts";
+import type { BackendEntry, ProxyOptions } from "../proxy/mod.ts";
 
 /** What the proxy needs of the settings. */
 export function proxyOptions(settings: Settings): ProxyOptions {
-  const [backend] = settings.backends;
-  if (backend === undefined) {
+  if (settings.backends.length === 0) {
     throw new Error("Cannot start without a backend: the settings were not checked");
   }
   return {
-    backend: { name: backend.name, address: addressOf(backend), usesTls: settings.backendUseTls },
+    backends: settings.backends.map(entryOf),
+    backendUsesTls: settings.backendUseTls,
+    backendKind: settings.backendKind,
+    backendRouting: settings.backendRouting,
+    backendConnections: settings.backendConnections,
+    backendOutlierDetection: settings.backendOutlierDetection,
+    backendAdaptiveConcurrency: settings.backendAdaptiveConcurrency,
     backendTimeoutMs: settings.backendTimeoutMs,
     backendConnectTimeoutMs: settings.backendConnectTimeoutMs,
     backendMaxConcurrent: settings.backendMaxConcurrent,
@@ -29,6 +34,8 @@ export function proxyOptions(settings: Settings): ProxyOptions {
   };
 }
 
-function addressOf({ kind, host, port, path }: Backend): ProxyOptions["backend"]["address"] {
-  return kind === "unix" ? { host, port, path } : { host, port };
+function entryOf({ name, kind, host, port, path, resolve }: Backend): BackendEntry {
+  return kind === "unix"
+    ? { name, address: { host, port, path } }
+    : { name, address: { host, port }, resolves: resolve };
 }

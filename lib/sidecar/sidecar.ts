@@ -2,7 +2,7 @@ import { type Admin, startAdmin } from "../admin/mod.ts";
 import { COMMIT, type Settings, VERSION } from "../config/mod.ts";
 import { Proxy } from "../proxy/mod.ts";
 import { createMetrics, type Logger, loggingObserver, type Metrics } from "../telemetry/mod.ts";
-import { dialPlain, dialTls, type Listening, Timers } from "../transport/mod.ts";
+import { dialPlain, dialTls, type Listening, resolveHost, Timers } from "../transport/mod.ts";
 import { callersTrouble, listenForCallers } from "./callers.ts";
 import { openCertificates, type SidecarCertificates } from "./certificates.ts";
 import { KEY_CODEC } from "./key_codec.ts";
@@ -38,6 +38,7 @@ export function startSidecar(settings: Settings, log: Logger): Sidecar {
       certificates: () => backend.current,
       serverName: settings.backendTlsServerName,
     }),
+    resolve: resolveHost,
     observer: loggingObserver(log),
     codec: KEY_CODEC,
     random: Math.random,

@@ -44,12 +44,35 @@ function addLoadMetrics(metrics: MetricSet, backends: readonly BackendCounters[]
     },
   });
   metrics.counter("collapser_backend_rejected_total", {
-    help: "Calls that a backend was not sent: pending_full (too many waited), unreachable.",
+    help:
+      "Calls that a backend was not sent: pending_full (too many waited), unreachable, ejected.",
     labels: ["backend", "reason"],
     collect(put) {
       for (const { name: backend, refused } of backends) {
         for (const reason of REFUSAL_REASONS) put(refused[reason], { backend, reason });
       }
+    },
+  });
+  metrics.gauge("collapser_backend_limit", {
+    help:
+      "Calls that may be at a backend at once: BACKEND_MAX_CONCURRENT, or less where it adapts.",
+    labels: ["backend"],
+    collect(put) {
+      for (const { name: backend, limit } of backends) put(limit, { backend });
+    },
+  });
+  metrics.gauge("collapser_backend_ejected", {
+    help: "1 while a backend is left out for failing where others do not.",
+    labels: ["backend"],
+    collect(put) {
+      for (const { name: backend, ejected } of backends) put(ejected ? 1 : 0, { backend });
+    },
+  });
+  metrics.counter("collapser_backend_ejections_total", {
+    help: "Times that a backend began to be left out.",
+    labels: ["backend"],
+    collect(put) {
+      for (const { name: backend, ejections } of backends) put(ejections, { backend });
     },
   });
   metrics.gauge("collapser_backend_up", {

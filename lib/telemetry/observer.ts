@@ -47,6 +47,8 @@ export function loggingObserver(
     },
     backendUp: (backend) => log.info("Backend is reachable", { backend }),
     backendDown: (backend, why) => log.warn("Backend is not reachable", { backend, why }),
+    backendEjected: (backend, why) => log.warn("Backend is left out for a while", { backend, why }),
+    backendReturned: (backend) => log.info("Backend is back", { backend }),
     faultOfOurs(what, error) {
       const leftOut = limit.admit(`fault: ${what}`);
       if (leftOut === undefined) return;

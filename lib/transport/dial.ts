@@ -6,6 +6,8 @@ export interface Address {
   readonly port: number;
   /** Of a unix socket; host and port say nothing then. */
   readonly path?: string | undefined;
+  /** Name to expect in its certificate, where the host is an address that the name stood for. */
+  readonly serverName?: string | undefined;
 }
 
 /** Opens a socket to a backend; rejects with what the system says, or a TimeoutError. */

@@ -27,6 +27,7 @@ export { type CertificateNews, CertificateWatch } from "./certificate_watch.ts";
 export { type Address, addressName, type Dial, dialPlain, dialTcp } from "./dial.ts";
 export { listen, type ListenAddress, type Listening } from "./listen.ts";
 export { Pump, type PumpOwner, type Socket, Turn } from "./pump.ts";
+export { type Resolve, resolveHost } from "./resolve.ts";
 export { clearStaleSocket } from "./stale_socket.ts";
 export { Alarm, CallbackAlarm, type Clock, SYSTEM_CLOCK, Timers } from "./timers.ts";
 export { dialTls, type TlsDialOptions } from "./tls_dial.ts";

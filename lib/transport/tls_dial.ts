@@ -23,7 +23,9 @@ export function dialTls({ certificates, serverName }: TlsDialOptions): Dial {
   return (address, { timeoutMs }) =>
     withinTime(timeoutMs, async (signal) => {
       const conn = await connectTo(address, signal);
-      const host = serverName ?? (address.path === undefined ? address.host : UNIX_NAME);
+      const { path } = address;
+      const own = address.serverName ?? (path === undefined ? address.host : UNIX_NAME);
+      const host = serverName ?? own;
       return await shakeHands(conn, { host, certificates: certificates(), signal });
     });
 }

@@ -15,7 +15,10 @@ Deno.test("run prints versions", async () => {
   for (const args of ["--version", "-V"]) {
     const { code, out, ran } = await collapser(args);
     assertEquals([code, ran], [0, undefined]);
-    assertMatch(out, /^collapser \d+\.\d+\.\d+ \(commit source, deno \d+\.\d+\.\d+, v8 \d+\.\S+\)$/);
+    assertMatch(
+      out,
+      /^collapser \d+\.\d+\.\d+ \(commit source, deno \d+\.\d+\.\d+, v8 \d+\.\S+\)$/,
+    );
   }
 });
 

@@ -27,6 +27,8 @@ Deno.test("readSettings fills in every default", () => {
     backendMaxConcurrent: 1_024,
     backendMaxPending: 10_000,
     backendConnections: 1,
+    backendOutlierDetection: true,
+    backendAdaptiveConcurrency: false,
     cacheDurationMs: 100,
     staleDurationMs: 0,
     cacheErrors: false,

@@ -6,10 +6,6 @@ import { MINIMUM, problemsOf, read, settingsOf } from "./support.ts";
 /** For each row a value that asks for it. A row that goes takes its line along. */
 const ASKING: Readonly<Record<string, string>> = {
   ADMIN_TOKEN: "t",
-  BACKEND_ADDRESS: "a:1,b:1",
-  BACKEND_KIND: "shards",
-  BACKEND_ROUTING: "round-robin",
-  BACKEND_CONNECTIONS: "2",
   COLLAPSER_STALE_DURATION: "1s",
   COLLAPSER_METHODS: "schema,!/a.B/C",
   COLLAPSER_MODE: "shadow",
@@ -41,10 +37,6 @@ Deno.test("readSettings refuses each mode that is missing", () => {
 
 Deno.test("readSettings takes the values of a half-built variable that are there", () => {
   const values = {
-    BACKEND_ADDRESS: "unix:/run/db.sock",
-    BACKEND_KIND: "replicas",
-    BACKEND_ROUTING: "key",
-    BACKEND_CONNECTIONS: "1",
     COLLAPSER_STALE_DURATION: "0s",
     COLLAPSER_METHODS: "*",
     COLLAPSER_MODE: "off",

@@ -26,7 +26,9 @@ Deno.test("AddressBackend keeps calls waiting in order while a connection is mad
     calls[0]!.expects(0, "re:1");
     calls[2]!.expects(0, "re:3");
     late.expects(0, "re:6");
-    assertEquals(rig.proxy.counters.backends[0]?.refused, { pending_full: 2, unreachable: 0 });
+    assertEquals(rig.proxy.counters.backends[0]?.refused, {
+      ...{ pending_full: 2, unreachable: 0, ejected: 0 },
+    });
   });
 });
 

@@ -139,8 +139,7 @@ Deno.test("CallerContexts gives callers without an identity what all have, and o
 for (const usesTls of [false, true]) {
   const scheme = usesTls ? "https" : "http";
   Deno.test(`Proxy calls a backend ${usesTls ? "over" : "without"} TLS with :scheme ${scheme}, whatever the caller's is`, async () => {
-    const backend = { name: "main", address: { host: "backend.test", port: 1 }, usesTls };
-    await withRig({ backend }, async (rig) => {
+    await withRig({ backendUsesTls: usesTls }, async (rig) => {
       const callers = [await rig.caller(), await identified(rig, "a")];
       for (const [i, caller] of callers.entries()) {
         const calls = ["http", "https"].map((own) =>

@@ -4,7 +4,12 @@ import { settingsOf } from "../support/local_sidecar.ts";
 
 Deno.test("proxyOptions hands on what was set", () => {
   const settings = settingsOf({
-    BACKEND_ADDRESS: "near=db.test:7001",
+    BACKEND_ADDRESS: "near=db.test:7001,far=dns:///db.far.test:7002",
+    BACKEND_KIND: "shards",
+    BACKEND_ROUTING: "header:x-shard",
+    BACKEND_CONNECTIONS: "3",
+    BACKEND_OUTLIER_DETECTION: "false",
+    BACKEND_ADAPTIVE_CONCURRENCY: "true",
     BACKEND_TIMEOUT: "3s",
     BACKEND_CONNECT_TIMEOUT: "4s",
     BACKEND_MAX_CONCURRENT: "5",
@@ -24,7 +29,16 @@ Deno.test("proxyOptions hands on what was set", () => {
     COLLAPSER_MAX_MESSAGE_BYTES: "13KiB",
   });
   assertEquals(proxyOptions(settings), {
-    backend: { name: "near", address: { host: "db.test", port: 7001 }, usesTls: false },
+    backends: [
+      { name: "near", address: { host: "db.test", port: 7001 }, resolves: false },
+      { name: "far", address: { host: "db.far.test", port: 7002 }, resolves: true },
+    ],
+    backendUsesTls: false,
+    backendKind: "shards",
+    backendRouting: { by: "header", name: "x-shard" },
+    backendConnections: 3,
+    backendOutlierDetection: false,
+    backendAdaptiveConcurrency: true,
     backendTimeoutMs: 3_000,
     backendConnectTimeoutMs: 4_000,
     backendMaxConcurrent: 5,
@@ -51,11 +65,9 @@ Deno.test("proxyOptions collapses unless that is off", () => {
 
 Deno.test("proxyOptions hands on the path of a unix socket, and whether there is TLS", () => {
   const settings = settingsOf({ BACKEND_ADDRESS: "db=unix:/run/db.sock", BACKEND_USE_TLS: "true" });
-  assertEquals(proxyOptions(settings).backend, {
-    name: "db",
-    address: { host: "", port: 0, path: "/run/db.sock" },
-    usesTls: true,
-  });
+  const { backends, backendUsesTls } = proxyOptions(settings);
+  assertEquals(backends, [{ name: "db", address: { host: "", port: 0, path: "/run/db.sock" } }]);
+  assertEquals(backendUsesTls, true);
 });
 
 Deno.test("proxyOptions throws for settings that nobody checked", () => {

@@ -44,7 +44,12 @@ export const GET = "/test.Service/GetItem";
 export const PUT = "/test.Service/PutItem";
 
 const DEFAULTS: ProxyOptions = {
-  backend: { name: "main", address: { host: "backend.test", port: 50_051 } },
+  backends: [{ name: "main", address: { host: "backend.test", port: 50_051 } }],
+  backendKind: "replicas",
+  backendRouting: { by: "key" },
+  backendConnections: 1,
+  backendOutlierDetection: true,
+  backendAdaptiveConcurrency: false,
   backendTimeoutMs: 10_000,
   backendConnectTimeoutMs: 5_000,
   backendMaxConcurrent: 1_024,
@@ -111,11 +116,16 @@ export class ProxyRig {
   /** What the observer heard, as text. */
   readonly heard: string[] = [];
   dialling: Dialling;
+  /** What happens when this host is dialled, where that is not {@linkcode dialling}. */
+  readonly diallingAt = new Map<string, Dialling>();
+  /** What names stand for; others cannot be resolved. */
+  readonly names = new Map<string, readonly string[]>();
   backendSettings: SettingPairs | "silent" | undefined;
   /** Calls made that are no gRPC calls or were refused before they were one, so that nothing counts them. */
   uncounted = 0;
   /** Does something to each request once it is complete, for tests that play no single ones. */
   onRequest: ((request: BackendRequest) => void) | undefined = undefined;
+  #hosts = new Map<BackendEnd, string>();
   #hanging: (() => void)[] = [];
   #strays: MemorySocket[] = [];
   #moves = 0;
@@ -132,6 +142,7 @@ export class ProxyRig {
     this.proxy = new Proxy({ ...DEFAULTS, ...options }, {
       timers: this.timers,
       dial: (address, { timeoutMs }) => this.#dial(address, timeoutMs),
+      resolve: (host) => this.#resolve(host),
       observer: { ...this.#observer(), ...options.observer },
       codec,
       random: rng(options.seed ?? 1),
@@ -198,6 +209,24 @@ export class ProxyRig {
     return request;
   }
 
+  /** Requests that have reached this host and are not over. */
+  openAt(host: string): BackendRequest[] {
+    return this.requestsAt(host).filter((request) => !request.isOver);
+  }
+
+  /** Requests that have reached this host. */
+  requestsAt(host: string): BackendRequest[] {
+    return this.backends.filter((backend) => this.#hosts.get(backend) === host)
+      .flatMap(({ requests }) => requests);
+  }
+
+  /** The connection to this host that was made last. */
+  backendAt(host: string): BackendEnd {
+    const found = this.backends.findLast((backend) => this.#hosts.get(backend) === host);
+    assert(found !== undefined, `nobody has connected to ${host}`);
+    return found;
+  }
+
   /** Exactly this many requests have reached the backend. */
   expectsRequests(count: number): void {
     assertEquals(this.requests.length, count, "requests that reached the backend");
@@ -231,13 +260,13 @@ export class ProxyRig {
   /** What is under way now. */
   get gauges(): Record<string, number> {
     const { map, counters } = this.proxy;
-    const [backend] = counters.backends;
+    const { backends } = counters;
     return {
       flights: map.flying,
       waiters: map.waiting,
       connections: counters.connections,
-      inflight: backend!.inflight,
-      pending: backend!.pending,
+      inflight: backends.reduce((sum, { inflight }) => sum + inflight, 0),
+      pending: backends.reduce((sum, { pending }) => sum + pending, 0),
     };
   }
 
@@ -249,6 +278,7 @@ export class ProxyRig {
     this.#expectsAccounts();
     this.proxy.close();
     this.dialling = "refuses";
+    this.diallingAt.clear();
     this.answerDials();
     await this.settle();
     for (const { socket } of [...this.callers, ...this.backends]) {
@@ -295,15 +325,25 @@ export class ProxyRig {
   async #dial(address: Address, timeoutMs: number): Promise<Socket> {
     this.#moves++;
     this.dials.push({ address, timeoutMs, atMs: this.clock.now() });
-    if (this.dialling === "hangs") {
+    const dialling = () => this.diallingAt.get(address.host) ?? this.dialling;
+    if (dialling() === "hangs") {
       await new Promise<void>((resolve) => this.#hanging.push(resolve));
       this.#moves++;
     }
-    if (this.dialling === "refuses") throw new Deno.errors.ConnectionRefused("Connection refused");
+    if (dialling() === "refuses") throw new Deno.errors.ConnectionRefused("Connection refused");
     const backend = new BackendEnd(this.requests, this.backendSettings);
     backend.onRequest = (request) => this.onRequest?.(request);
     this.backends.push(backend);
+    this.#hosts.set(backend, address.host);
     return backend.socket;
+  }
+
+  async #resolve(host: string): Promise<readonly string[]> {
+    this.#moves++;
+    await undefined;
+    const addresses = this.names.get(host);
+    if (addresses === undefined) throw new Error(`cannot find the addresses of "${host}"`);
+    return addresses;
   }
 
   #observer(): ProxyObserver {
@@ -313,6 +353,8 @@ export class ProxyRig {
       connectionFailed: (side, { why }) => void heard.push(`${side} failed: ${why}`),
       backendUp: (name) => void heard.push(`${name} up`),
       backendDown: (name, why) => void heard.push(`${name} down: ${why}`),
+      backendEjected: (name, why) => void heard.push(`${name} ejected: ${why}`),
+      backendReturned: (name) => void heard.push(`${name} returned`),
       faultOfOurs: (what, error) =>
         void heard.push(
           `fault of ours: ${what}: ${error instanceof Error ? error.message : error}`,

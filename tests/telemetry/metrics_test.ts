@@ -87,7 +87,10 @@ Deno.test("createMetrics gives every metric its type and a help text", async () 
     collapser_invalidated_total: "counter",
     collapser_upstream_calls_total: "counter",
     collapser_upstream_latency_seconds: "histogram",
+    collapser_backend_ejected: "gauge",
+    collapser_backend_ejections_total: "counter",
     collapser_backend_inflight: "gauge",
+    collapser_backend_limit: "gauge",
     collapser_backend_pending: "gauge",
     collapser_backend_rejected_total: "counter",
     collapser_backend_up: "gauge",
@@ -210,8 +213,10 @@ Deno.test("createMetrics labels what it knows of each backend", async () => {
   assertEquals(samplesOf(text, "collapser_backend_rejected_total"), [
     'collapser_backend_rejected_total{backend="a",reason="pending_full"} 9',
     'collapser_backend_rejected_total{backend="a",reason="unreachable"} 0',
+    'collapser_backend_rejected_total{backend="a",reason="ejected"} 0',
     'collapser_backend_rejected_total{backend="b",reason="pending_full"} 9',
     'collapser_backend_rejected_total{backend="b",reason="unreachable"} 0',
+    'collapser_backend_rejected_total{backend="b",reason="ejected"} 0',
   ]);
   const series = parseExposition(text);
   assertEquals(series.get('collapser_backend_inflight{backend="a"}'), 2);
