@@ -14,6 +14,10 @@ export const ROOMS: Runners = {
     const { runSidecar } = await import("../sidecar/mod.ts");
     return await runSidecar(settings, surroundings);
   },
+  async fileProblems(settings) {
+    const { fileProblems } = await import("../sidecar/mod.ts");
+    return fileProblems(settings);
+  },
   async backend(options, { signals }) {
     const { runBackend } = await import("../hello/mod.ts");
     return await runBackend(options, { onStop: (stop) => signals.onSignal(stop) });

@@ -22,6 +22,8 @@ export interface Runners {
     settings: Settings,
     surroundings: { warnings: readonly string[]; signals: Signals },
   ): Promise<number>;
+  /** What is wrong with the files that the settings name. */
+  fileProblems(settings: Settings): Promise<readonly string[]>;
   /** Resolves when the process should end. */
   backend(options: BackendOptions, surroundings: { signals: Signals }): Promise<number>;
   demo(options: DemoOptions): Promise<number>;

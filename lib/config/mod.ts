@@ -48,4 +48,5 @@ export type {
   Settings,
 } from "./settings.ts";
 export { notYet } from "./unbuilt.ts";
+export { type MethodPolicy, parsePolicy, type PolicyReading } from "./policy.ts";
 export { COMMIT, VERSION } from "./version.ts";

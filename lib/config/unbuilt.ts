@@ -36,7 +36,6 @@ export const UNBUILT: readonly Unbuilt[] = [
     asks: (s) => s.verifyRatio !== 0.01,
     instead: LEAVE_UNSET,
   },
-  whole("COLLAPSER_CONFIG", "policyPath"),
   whole("COLLAPSER_SHARED_CACHE", "sharedCacheUrl"),
 ];
 

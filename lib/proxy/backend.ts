@@ -92,6 +92,10 @@ export class AddressBackend implements Backend, LinksOwner {
   }
 
   start(exchange: Exchange): void {
+    if (!this.#wall.admitsMethod(exchange)) {
+      const maxConcurrent = exchange.route.method.policy.maxConcurrent!;
+      return this.refuse(exchange, { kind: "methodFull", backend: this.name, maxConcurrent });
+    }
     if (this.#send(exchange)) return;
     if (this.#links.isDown) {
       this.refuse(exchange, { kind: "unreachable", why: this.#links.trouble });
@@ -107,6 +111,7 @@ export class AddressBackend implements Backend, LinksOwner {
   refuse(exchange: Exchange, failure: Failure): void {
     const { refused } = this.counters;
     if (failure.kind === "pendingFull") refused.pending_full++;
+    else if (failure.kind === "methodFull") refused.method_full++;
     else if (failure.kind === "ejected") refused.ejected++;
     else refused.unreachable++;
     this.#failNow(exchange, failure);

@@ -16,7 +16,12 @@ export const PASS_REASONS = [
 export type PassReason = typeof PASS_REASONS[number];
 
 /** Why a backend took no more. */
-export const REFUSAL_REASONS = ["pending_full", "unreachable", "ejected"] as const;
+export const REFUSAL_REASONS = [
+  "pending_full",
+  "method_full",
+  "unreachable",
+  "ejected",
+] as const;
 export type RefusalReason = typeof REFUSAL_REASONS[number];
 
 /** Methods, services and the like that get a label of their own; the rest share {@linkcode OTHER_LABEL}. */
@@ -83,6 +88,7 @@ export class BackendCounters {
   readonly latency = new LatencyHistogram();
   readonly refused: Record<RefusalReason, number> = {
     pending_full: 0,
+    method_full: 0,
     unreachable: 0,
     ejected: 0,
   };

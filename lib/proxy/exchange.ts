@@ -85,6 +85,8 @@ export class Exchange extends Alarm implements ReplySource {
   streaming = false;
   /** It holds a place in the bulkhead. */
   counted = false;
+  /** It counts against what the policy allows of its method. */
+  countedByMethod = false;
   /** Its session will tell the owner what came. */
   touched = false;
   /** The backend has refused it: it can be sent again. */

@@ -20,6 +20,7 @@ export type Failure =
   | { readonly kind: "noStatus" }
   | { readonly kind: "headersTooLarge"; readonly whose: "request" | "reply" }
   | { readonly kind: "pendingFull"; readonly backend: string }
+  | { readonly kind: "methodFull"; readonly backend: string; readonly maxConcurrent: number }
   | { readonly kind: "ejected"; readonly backend: string; readonly why: string }
   | { readonly kind: "tooSlow" }
   | { readonly kind: "malformedTimeout"; readonly value: string }
@@ -84,6 +85,12 @@ function judge(failure: Failure): { code: number; text: string } {
       return {
         code: STATUS.resourceExhausted,
         text: `too many calls wait for backend ${failure.backend}`,
+      };
+    case "methodFull":
+      return {
+        code: STATUS.resourceExhausted,
+        text: `backend ${failure.backend} has ${failure.maxConcurrent} calls of this method ` +
+          "already, as many as the policy allows",
       };
     case "ejected":
       return {

@@ -5,6 +5,7 @@ import type { AddressBackend } from "./backend.ts";
 import { MethodCounters, OTHER_LABEL } from "./counters.ts";
 import { joinData } from "./debug_log.ts";
 import { Exchange, type ExchangeOwner } from "./exchange.ts";
+import { NO_POLICY } from "./method_table.ts";
 import type { Recovery } from "./outliers.ts";
 import type { RequestRoute } from "./request_route.ts";
 
@@ -108,6 +109,7 @@ function routeTo(authority: string, scheme: "http" | "https"): RequestRoute {
       path: "",
       service: { name: "", generation: 0 },
       verdict: { eligible: false, why: "it is the sidecar's own" },
+      policy: NO_POLICY,
       counters: new MethodCounters(OTHER_LABEL),
       behaviour: "unknown",
     },

@@ -1,4 +1,10 @@
-import type { Eligibility, Flight, Service, Verdict } from "../collapse/mod.ts";
+import {
+  type Eligibility,
+  type Flight,
+  neverCollapses,
+  type Service,
+  type Verdict,
+} from "../collapse/mod.ts";
 import { splitMethod } from "../grpc/mod.ts";
 import { MethodCounters, OTHER_LABEL, type ProxyCounters } from "./counters.ts";
 import type { Exchange } from "./exchange.ts";
@@ -12,11 +18,31 @@ const MAX_METHODS = 10_000;
 /** What callers of a method were seen to do: it decides how long a call is waited for before it passes. */
 export type Behaviour = "unknown" | "unary" | "streaming";
 
+/** What the policy file says of a method. */
+export interface MethodPolicy {
+  /** Whether its calls collapse, whatever COLLAPSER_METHODS says. */
+  readonly collapse?: boolean;
+  /** In place of COLLAPSER_CACHE_DURATION. */
+  readonly cacheDurationMs?: number;
+  /** Calls of it at one backend at once, those that wait there included. */
+  readonly maxConcurrent?: number;
+}
+
+/** The same with the name it is for; "" stands for all services, and for all methods of a service. */
+export interface NamedPolicy extends MethodPolicy {
+  readonly service: string;
+  readonly method: string;
+}
+
+/** Nothing is said of a method. */
+export const NO_POLICY: MethodPolicy = {};
+
 /** A method as the proxy knows it. */
 export interface Method {
   readonly path: string;
   readonly service: Service;
   readonly verdict: Verdict;
+  readonly policy: MethodPolicy;
   readonly counters: MethodCounters;
   behaviour: Behaviour;
   /** The call and the flight that came last, for `MissedSharing`. */
@@ -34,6 +60,7 @@ export class MethodTable {
     path: "",
     service: { name: "", generation: 0 },
     verdict: { eligible: false, why: "it is no gRPC call" },
+    policy: NO_POLICY,
     counters: new MethodCounters(OTHER_LABEL),
     behaviour: "unknown",
   };
@@ -43,6 +70,7 @@ export class MethodTable {
   #counters: ProxyCounters;
   #observer: ProxyObserver;
   #onForget: () => void;
+  #policies: readonly NamedPolicy[] = [];
 
   constructor(options: {
     eligibility: Eligibility;
@@ -63,17 +91,42 @@ export class MethodTable {
     if (this.#methods.size >= MAX_METHODS) this.#forget();
     // What is no path of gRPC's goes to the backend all the same: saying 12 is its privilege.
     const { service, method } = splitMethod(path) ?? { service: "", method: path };
-    const verdict = this.#eligibility(service, method);
+    const policy = this.#policyFor(service, method);
+    const verdict = this.#judge(service, method, policy);
     const made: Method = {
       path,
       service: this.#service(service),
       verdict,
+      policy,
       counters: this.#counters.method(path),
       behaviour: "unknown",
     };
     this.#methods.set(path, made);
     this.#observer.methodJudged(path, verdict);
     return made;
+  }
+
+  /** What the policy file says from now on; every method is looked at anew. */
+  setPolicies(policies: readonly NamedPolicy[]): void {
+    this.#policies = policies;
+    this.#forget();
+  }
+
+  #judge(service: string, method: string, { collapse }: MethodPolicy): Verdict {
+    if (collapse === undefined || neverCollapses(service)) {
+      return this.#eligibility(service, method);
+    }
+    return { eligible: collapse, why: "the policy file says so" };
+  }
+
+  /** The entry that names it most closely (gRPC, doc/service_config.md). */
+  #policyFor(service: string, method: string): MethodPolicy {
+    const find = (wanted: { service: string; method: string }) =>
+      this.#policies.find((policy) =>
+        policy.service === wanted.service && policy.method === wanted.method
+      );
+    return find({ service, method }) ?? find({ service, method: "" }) ??
+      find({ service: "", method: "" }) ?? NO_POLICY;
   }
 
   #service(name: string): Service {

@@ -24,7 +24,7 @@ import { CallerContexts } from "./caller_contexts.ts";
 import { type CallerContext, CallerSession } from "./caller_session.ts";
 import { containedObserver } from "./contained_observer.ts";
 import { ProxyCounters } from "./counters.ts";
-import { MethodTable } from "./method_table.ts";
+import { MethodTable, type NamedPolicy } from "./method_table.ts";
 import { MissedSharing } from "./missed_sharing.ts";
 import type { ProxyObserver } from "./observer.ts";
 import { Router, type RouterOptions } from "./request_route.ts";
@@ -72,6 +72,8 @@ export interface ProxyOptions {
   readonly joinMaxAgeMs: number;
   readonly maxFollowers: number;
   readonly maxMessageBytes: number;
+  /** What the policy file says of methods. @default none */
+  readonly policies?: readonly NamedPolicy[];
 }
 
 /** What the proxy is given by whoever runs it. */
@@ -89,6 +91,7 @@ export class Proxy {
   readonly counters = new ProxyCounters();
   readonly map: CollapseMap<SharedCall>;
   #backend: ProxyBackend;
+  #methods: MethodTable;
   #context: CallerContext;
   #contexts: CallerContexts;
   #sessions = new Set<CallerSession>();
@@ -122,6 +125,8 @@ export class Proxy {
       observer,
       onForget: () => this.map.forgetAll(),
     });
+    this.#methods = methods;
+    methods.setPolicies(options.policies ?? []);
     const scheme = options.backendUsesTls ? "https" : "http";
     const backendContext: BackendContext = {
       ...{ ...environment, observer, turn, counters },
@@ -188,6 +193,11 @@ export class Proxy {
       ready: trouble === "",
       reason: trouble === "" ? "" : `the backend cannot be reached: ${trouble}`,
     };
+  }
+
+  /** What the policy file says from now on. What is stored is forgotten; calls under way go on as they began. */
+  setPolicies(policies: readonly NamedPolicy[]): void {
+    this.#methods.setPolicies(policies);
   }
 
   /** From now on not ready, though everything is still served. */

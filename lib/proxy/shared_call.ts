@@ -155,8 +155,10 @@ export class SharedCall implements Reply, ReplySource, ExchangeOwner {
     if (this.#outgrewLimit) flight.sealed = true;
     const isGood = !exchange.isBrokenOff && (exchange.status === STATUS.ok ||
       limits.cacheErrors && exchange.failure === undefined);
-    if (isGood && limits.cacheDurationMs > SETTLE_ABOVE_MS) log.settle();
-    map.keep(flight, nowMs, isGood ? Math.min(limits.cacheDurationMs, exchange.maxAgeMs) : 0);
+    const ownMs = exchange.route.method.policy.cacheDurationMs;
+    const keptMs = isGood ? Math.min(ownMs ?? limits.cacheDurationMs, exchange.maxAgeMs) : 0;
+    if (keptMs > SETTLE_ABOVE_MS) log.settle();
+    map.keep(flight, nowMs, keptMs);
     this.#relayToAll();
   }
 

@@ -18,6 +18,8 @@ export class Wall {
   #options: WallOptions;
   #adaptive: GradientLimit | undefined;
   #queue = new PendingQueue();
+  /** Calls of the methods whose number the policy bounds. */
+  #byMethod = new Map<string, number>();
 
   constructor(options: WallOptions, counters: BackendCounters) {
     this.#options = options;
@@ -37,8 +39,16 @@ export class Wall {
     return exchange.streaming || exchange.isProbe || this.hasPlace;
   }
 
+  /** Whether the policy allows one more call of its method. */
+  admitsMethod({ route, streaming }: Exchange): boolean {
+    const { path, policy: { maxConcurrent } } = route.method;
+    return maxConcurrent === undefined || streaming ||
+      (this.#byMethod.get(path) ?? 0) < maxConcurrent;
+  }
+
   enter(exchange: Exchange): void {
     if (exchange.streaming || exchange.isProbe) return;
+    this.#countMethod(exchange);
     exchange.counted = true;
     this.#counters.inflight++;
   }
@@ -52,9 +62,26 @@ export class Wall {
 
   /** It has ended, or began to stream: its place is free. */
   leave(exchange: Exchange): void {
+    this.#uncountMethod(exchange);
     if (!exchange.counted) return;
     exchange.counted = false;
     this.#counters.inflight--;
+  }
+
+  #countMethod(exchange: Exchange): void {
+    const { path, policy } = exchange.route.method;
+    if (policy.maxConcurrent === undefined || exchange.countedByMethod) return;
+    exchange.countedByMethod = true;
+    this.#byMethod.set(path, (this.#byMethod.get(path) ?? 0) + 1);
+  }
+
+  #uncountMethod(exchange: Exchange): void {
+    if (!exchange.countedByMethod) return;
+    exchange.countedByMethod = false;
+    const { path } = exchange.route.method;
+    const left = this.#byMethod.get(path)! - 1;
+    if (left > 0) this.#byMethod.set(path, left);
+    else this.#byMethod.delete(path);
   }
 
   get #limit(): number {
@@ -78,11 +105,13 @@ export class Wall {
   }
 
   wait(exchange: Exchange): void {
+    this.#countMethod(exchange);
     this.#queue.add(exchange);
     this.#counters.pending = this.#queue.size;
   }
 
   stopWaiting(exchange: Exchange): void {
+    if (!exchange.counted) this.#uncountMethod(exchange); // else it was sent, and goes on to count
     this.#queue.remove(exchange);
     this.#counters.pending = this.#queue.size;
   }

@@ -7,18 +7,7 @@ import {
   readCertificates,
   type Timers,
 } from "../transport/mod.ts";
-
-/** Settings with which nothing can start, though each of them by itself can be read. */
-export class BadConfiguration extends Error {
-  override name = "BadConfiguration";
-  /** All that is wrong, each naming its variable. */
-  readonly problems: readonly string[];
-
-  constructor(problems: readonly string[]) {
-    super(problems.join("\n"));
-    this.problems = problems;
-  }
-}
+import { BadConfiguration } from "./bad_configuration.ts";
 
 /** The certificates of both sides; one is undefined where that side does not speak TLS. */
 export interface SidecarCertificates {

@@ -9,6 +9,7 @@
  *
  * @module
  */
-export { BadConfiguration, certificateProblems } from "./certificates.ts";
+export { BadConfiguration } from "./bad_configuration.ts";
+export { fileProblems } from "./files.ts";
 export { runSidecar, type StopSignals } from "./run_sidecar.ts";
 export { type Sidecar, startSidecar } from "./sidecar.ts";

@@ -1,7 +1,7 @@
 import { type Settings, unixPath } from "../config/mod.ts";
 import { createLogger, type Logger } from "../telemetry/mod.ts";
 import { clearStaleSocket } from "../transport/mod.ts";
-import { BadConfiguration } from "./certificates.ts";
+import { BadConfiguration } from "./bad_configuration.ts";
 import { type Sidecar, startSidecar } from "./sidecar.ts";
 
 const GOOD = 0;

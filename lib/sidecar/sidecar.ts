@@ -4,7 +4,7 @@ import { Proxy } from "../proxy/mod.ts";
 import { createMetrics, type Logger, loggingObserver, type Metrics } from "../telemetry/mod.ts";
 import { dialPlain, dialTls, type Listening, resolveHost, Timers } from "../transport/mod.ts";
 import { callersTrouble, listenForCallers } from "./callers.ts";
-import { openCertificates, type SidecarCertificates } from "./certificates.ts";
+import { openFiles, type SidecarFiles } from "./files.ts";
 import { KEY_CODEC } from "./key_codec.ts";
 import { proxyOptions } from "./proxy_options.ts";
 
@@ -25,14 +25,14 @@ export interface Sidecar {
 }
 
 /**
- * Opens the ports and begins to serve. Throws {@linkcode BadConfiguration} for certificates that cannot be used, and
+ * Opens the ports and begins to serve. Throws {@linkcode BadConfiguration} for files that cannot be used, and
  * what the system says when a port cannot be had, with nothing left open.
  */
 export function startSidecar(settings: Settings, log: Logger): Sidecar {
   const timers = new Timers();
-  const certificates = openCertificates(settings, { timers, log });
-  const { backend } = certificates;
-  const proxy = new Proxy(proxyOptions(settings), {
+  const files = openFiles(settings, { timers, log });
+  const { certificates: { backend }, policy } = files;
+  const proxy = new Proxy({ ...proxyOptions(settings), policies: policy?.policies ?? [] }, {
     timers,
     dial: backend === undefined ? dialPlain : dialTls({
       certificates: () => backend.current,
@@ -52,7 +52,8 @@ export function startSidecar(settings: Settings, log: Logger): Sidecar {
     version: VERSION,
     commit: COMMIT,
   });
-  const opened = openPorts(settings, { proxy, metrics, log, timers, certificates });
+  const opened = openPorts(settings, { proxy, metrics, log, timers, files });
+  policy?.follow((policies) => proxy.setPolicies(policies));
   proxy.open();
   return {
     grpcPort: opened.listening.port,
@@ -61,7 +62,7 @@ export function startSidecar(settings: Settings, log: Logger): Sidecar {
     get alarms() {
       return timers.pending;
     },
-    stop: () => stopSidecar(settings, { ...opened, proxy, metrics, timers, certificates }),
+    stop: () => stopSidecar(settings, { ...opened, proxy, metrics, timers, files }),
   };
 }
 
@@ -72,13 +73,17 @@ function openPorts(
     metrics: Metrics;
     log: Logger;
     timers: Timers;
-    certificates: SidecarCertificates;
+    files: SidecarFiles;
   },
 ): { listening: Listening; admin: Admin } {
-  const { proxy, metrics, log, timers, certificates } = parts;
+  const { proxy, metrics, log, timers, files } = parts;
   let listening: Listening | undefined;
   try {
-    listening = listenForCallers(settings, { proxy, certificates: certificates.callers, log });
+    listening = listenForCallers(settings, {
+      proxy,
+      certificates: files.certificates.callers,
+      log,
+    });
     const admin = startAdmin({
       hostname: settings.metricsHost,
       port: settings.metricsPort,
@@ -91,7 +96,7 @@ function openPorts(
     listening?.close();
     metrics.stop();
     proxy.close();
-    void stopWatching(certificates);
+    void files.stop();
     timers.stop();
     throw new Error(portTrouble(settings, { grpcIsOpen: listening !== undefined, error }), {
       cause: error,
@@ -107,25 +112,21 @@ async function stopSidecar(
     proxy: Proxy;
     metrics: Metrics;
     timers: Timers;
-    certificates: SidecarCertificates;
+    files: SidecarFiles;
   },
 ): Promise<number> {
-  const { listening, admin, proxy, metrics, timers, certificates } = parts;
+  const { listening, admin, proxy, metrics, timers, files } = parts;
   proxy.announceEnd();
   if (settings.drainDelayMs > 0) {
     await new Promise((resolve) => setTimeout(resolve, settings.drainDelayMs));
   }
   listening.close();
   const left = await proxy.drain(settings.drainTimeoutMs);
-  await stopWatching(certificates);
+  await files.stop();
   await admin.close();
   metrics.stop();
   timers.stop();
   return left;
-}
-
-async function stopWatching({ callers, backend }: SidecarCertificates): Promise<void> {
-  await Promise.all([callers?.stop(), backend?.stop()]);
 }
 
 function portTrouble(

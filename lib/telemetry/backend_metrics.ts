@@ -45,7 +45,7 @@ function addLoadMetrics(metrics: MetricSet, backends: readonly BackendCounters[]
   });
   metrics.counter("collapser_backend_rejected_total", {
     help:
-      "Calls that a backend was not sent: pending_full (too many waited), unreachable, ejected.",
+      "Calls that a backend was not sent: pending_full (too many waited), method_full (the policy's maxConcurrent), unreachable, ejected.",
     labels: ["backend", "reason"],
     collect(put) {
       for (const { name: backend, refused } of backends) {

@@ -1,15 +1,11 @@
-import {
-  type CertificateFile,
-  type CertificateFiles,
-  type Certificates,
-  type FileText,
-  judgeCertificates,
-  whyUnreadable,
-} from "./certificates.ts";
-import { CallbackAlarm, type Timers } from "./timers.ts";
+import { type CertificateFiles, type Certificates, judgeCertificates } from "./certificates.ts";
+import { type FileText, FileWatch } from "./file_watch.ts";
+import type { Timers } from "./timers.ts";
 
-/** How often the files are looked at. What is looked at is their content: times of files are too coarse to tell. */
+/** How often the files are looked at. */
 const LOOK_EVERY_MS = 2_000;
+
+const PARTS = ["cert", "key", "ca"] as const;
 
 /** What is told about a change. */
 export interface CertificateNews {
@@ -23,13 +19,8 @@ export interface CertificateNews {
 export class CertificateWatch {
   #files: CertificateFiles;
   #current: Certificates;
-  /** What the files held when they were looked at last, good or bad. */
-  #seen: string;
-  #timers: Timers;
   #news: CertificateNews;
-  #alarm = new CallbackAlarm(() => this.#look());
-  #looking: Promise<void> = Promise.resolve();
-  #stopped = false;
+  #watch: FileWatch;
 
   /** `first` is what was read of the files at the start. */
   constructor(
@@ -39,10 +30,17 @@ export class CertificateWatch {
   ) {
     this.#files = files;
     this.#current = first;
-    this.#seen = JSON.stringify(asRead(first));
-    this.#timers = timers;
     this.#news = news;
-    this.#setAlarm();
+    const parts = PARTS.filter((part) => files[part] !== undefined);
+    this.#watch = new FileWatch(
+      parts.map((part) => files[part]!.path),
+      parts.map((part) => ({ text: first[part] ?? "" })),
+      {
+        timers,
+        everyMs: LOOK_EVERY_MS,
+        onChange: (read) => this.#take(new Map(parts.map((part, i) => [part, read[i]!]))),
+      },
+    );
   }
 
   /** What new connections are to use. */
@@ -51,45 +49,15 @@ export class CertificateWatch {
   }
 
   /** Looks no more; resolves when no file is being read any more. */
-  async stop(): Promise<void> {
-    this.#stopped = true;
-    this.#timers.cancel(this.#alarm);
-    await this.#looking;
+  stop(): Promise<void> {
+    return this.#watch.stop();
   }
 
-  #setAlarm(): void {
-    this.#timers.set(this.#alarm, this.#timers.refresh() + LOOK_EVERY_MS);
-  }
-
-  #look(): void {
-    this.#looking = this.#readAll().finally(() => {
-      if (!this.#stopped) this.#setAlarm();
-    });
-  }
-
-  async #readAll(): Promise<void> {
-    const { cert, key, ca } = this.#files;
-    const texts = { cert: await read(cert), key: await read(key), ca: await read(ca) };
-    const seen = JSON.stringify(texts);
-    if (this.#stopped || seen === this.#seen) return;
-    this.#seen = seen;
+  #take(read: ReadonlyMap<keyof CertificateFiles, FileText>): void {
+    const texts = { cert: read.get("cert"), key: read.get("key"), ca: read.get("ca") };
     const reading = judgeCertificates(this.#files, texts);
     if ("problems" in reading) return this.#news.refused(reading.problems);
     this.#current = reading.certificates;
     this.#news.renewed();
   }
-}
-
-async function read(file: CertificateFile | undefined): Promise<FileText | undefined> {
-  if (file === undefined) return undefined;
-  try {
-    return { text: await Deno.readTextFile(file.path) };
-  } catch (error) {
-    return { why: whyUnreadable(error) };
-  }
-}
-
-function asRead({ cert, key, ca }: Certificates): Record<string, FileText | undefined> {
-  const textOf = (text: string | undefined) => text === undefined ? undefined : { text };
-  return { cert: textOf(cert), key: textOf(key), ca: textOf(ca) };
 }

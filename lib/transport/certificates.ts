@@ -1,4 +1,5 @@
 import { createPrivateKey, type KeyObject, X509Certificate } from "node:crypto";
+import { type FileText, readFileText } from "./file_watch.ts";
 
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
 
@@ -30,9 +31,6 @@ export type CertificateReading =
   | { readonly certificates: Certificates }
   | { readonly problems: readonly string[] };
 
-/** What a file holds, or why it cannot be read. */
-export type FileText = { readonly text: string } | { readonly why: string };
-
 /** Reads the files and checks what is in them. */
 export function readCertificates(files: CertificateFiles): CertificateReading {
   return judgeCertificates(files, {
@@ -62,20 +60,8 @@ export function judgeCertificates(
   return { certificates: { cert: cert?.text, key: key?.text, ca: ca?.text } };
 }
 
-/** The text of an error that `readTextFile` throws, for people. */
-export function whyUnreadable(error: unknown): string {
-  if (error instanceof Deno.errors.NotFound) return "there is no such file";
-  if (error instanceof Deno.errors.PermissionDenied) return "it may not be read";
-  return error instanceof Error ? error.message : String(error);
-}
-
 function readText(file: CertificateFile | undefined): FileText | undefined {
-  if (file === undefined) return undefined;
-  try {
-    return { text: Deno.readTextFileSync(file.path) };
-  } catch (error) {
-    return { why: whyUnreadable(error) };
-  }
+  return file === undefined ? undefined : readFileText(file.path);
 }
 
 function look<T>(

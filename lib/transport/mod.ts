@@ -8,7 +8,7 @@
  *
  * TLS is node:tls over connections of Deno's: the one way to ask callers for certificates, to trust a private CA alone,
  * and to keep Nagle's algorithm off. {@linkcode readCertificates} checks files once, at the start;
- * {@linkcode CertificateWatch} follows them.
+ * {@linkcode CertificateWatch} follows them, and {@linkcode FileWatch} any other file.
  *
  * Invariants: Nagle's algorithm is off on every socket; never two writes under way on one; a peer that does not
  * read is not read from; a socket is closed exactly once. A TLS socket that is handed over is past its handshake,
@@ -25,6 +25,7 @@ export {
 } from "./certificates.ts";
 export { type CertificateNews, CertificateWatch } from "./certificate_watch.ts";
 export { type Address, addressName, type Dial, dialPlain, dialTcp } from "./dial.ts";
+export { type FileText, FileWatch, readFileText } from "./file_watch.ts";
 export { listen, type ListenAddress, type Listening } from "./listen.ts";
 export { Pump, type PumpOwner, type Socket, Turn } from "./pump.ts";
 export { type Resolve, resolveHost } from "./resolve.ts";

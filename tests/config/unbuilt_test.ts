@@ -10,7 +10,6 @@ const ASKING: Readonly<Record<string, string>> = {
   COLLAPSER_METHODS: "schema,!/a.B/C",
   COLLAPSER_MODE: "shadow",
   COLLAPSER_VERIFY_RATIO: "1",
-  COLLAPSER_CONFIG: "policy.json",
   COLLAPSER_SHARED_CACHE: "redis://me:hunter2@cache",
 };
 

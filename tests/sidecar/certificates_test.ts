@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertMatch, assertThrows } from "@std/assert";
-import { BadConfiguration, certificateProblems, startSidecar } from "../../lib/sidecar/mod.ts";
+import { BadConfiguration, fileProblems, startSidecar } from "../../lib/sidecar/mod.ts";
 import { CertificateFolder } from "../support/certificate_folder.ts";
 import { Authority } from "../support/certificates.ts";
 import { logInto, settingsOf } from "../support/local_sidecar.ts";
@@ -10,7 +10,7 @@ const BACKEND = { BACKEND_ADDRESS: "127.0.0.1:1" };
 const authority = await Authority.make();
 const [one, other] = [await authority.server(), await authority.server()];
 
-Deno.test("certificateProblems finds none where all files are good, or none is asked for", () => {
+Deno.test("fileProblems finds none where all files are good, or none is asked for", () => {
   using folder = new CertificateFolder();
   const ca = folder.write("ca.pem", authority.cert);
   const { cert, key } = folder.writePair("one", one);
@@ -21,7 +21,7 @@ Deno.test("certificateProblems finds none where all files are good, or none is a
     ...{ BACKEND_TLS_CERT: cert, BACKEND_TLS_KEY: key },
   };
   for (const variables of [BACKEND, { ...BACKEND, BACKEND_USE_TLS: "true" }, all]) {
-    assertEquals(certificateProblems(settingsOf(variables)), []);
+    assertEquals(fileProblems(settingsOf(variables)), []);
   }
 });
 
@@ -45,7 +45,7 @@ Deno.test("startSidecar throws BadConfiguration that names each file that is bad
   ];
   const error = assertThrows(() => startSidecar(settings, logInto([])), BadConfiguration);
   assertEquals([error.problems, error.message], [problems, problems.join("\n")]);
-  assertEquals(certificateProblems(settings), problems);
+  assertEquals(fileProblems(settings), problems);
 });
 
 Deno.test("runSidecar ends with 64 when a certificate cannot be used, and logs each problem", async () => {

@@ -212,9 +212,11 @@ Deno.test("createMetrics labels what it knows of each backend", async () => {
   ]);
   assertEquals(samplesOf(text, "collapser_backend_rejected_total"), [
     'collapser_backend_rejected_total{backend="a",reason="pending_full"} 9',
+    'collapser_backend_rejected_total{backend="a",reason="method_full"} 0',
     'collapser_backend_rejected_total{backend="a",reason="unreachable"} 0',
     'collapser_backend_rejected_total{backend="a",reason="ejected"} 0',
     'collapser_backend_rejected_total{backend="b",reason="pending_full"} 9',
+    'collapser_backend_rejected_total{backend="b",reason="method_full"} 0',
     'collapser_backend_rejected_total{backend="b",reason="unreachable"} 0',
     'collapser_backend_rejected_total{backend="b",reason="ejected"} 0',
   ]);

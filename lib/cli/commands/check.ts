@@ -18,17 +18,23 @@ export const CHECK: Command = {
   about:
     "Reads variables and flags as serve does, and prints each setting with where it is from, " +
     "which methods collapse, and what may hurt. Exits with 0 when serve would start with it, " +
-    "with 64 and every problem when not. Opens no socket and no file; shows no secret.",
+    "with 64 and every problem when not. Reads the certificates and the policy file that are " +
+    "named; opens no socket, shows no secret.",
   examples: ["BACKEND_ADDRESS=127.0.0.1:50051 collapser check"],
   describeOptions: describeVariables,
-  run(args, world) {
+  async run(args, world) {
     const { get, names } = world.environment;
     const reading = readSettings(get, args, names);
     if ("problems" in reading) {
       refuse([...reading.problems, ...reading.warnings], world, "check");
-      return Promise.resolve(BAD_USAGE);
+      return BAD_USAGE;
     }
     const { settings, warnings, origins } = reading;
+    const problems = await world.runners.fileProblems(settings);
+    if (problems.length > 0) {
+      refuse([...problems, ...warnings], world, "check");
+      return BAD_USAGE;
+    }
     const page = new Page(world);
     const lines = describeSettings(settings);
     const column = Math.max(...lines.map(({ name }) => name.length));
@@ -44,6 +50,6 @@ export const CHECK: Command = {
     if (hurts.length > 0) page.heading("Warnings");
     for (const warning of hurts) page.paragraph(warning, 2);
     world.print(page.toString());
-    return Promise.resolve(GOOD);
+    return GOOD;
   },
 };

@@ -35,3 +35,13 @@ Deno.test("check refuses what serve would refuse, with 64", async () => {
   assertEquals([code, out], [64, ""]);
   assertEquals(err.split("\n").length, 3);
 });
+
+Deno.test("check reads the files that are named, and refuses those that serve would refuse", async () => {
+  const policy = `${import.meta.dirname}/no-such-policy.json`;
+  const { code, err } = await collapser("check", {
+    variables: { ...variables, COLLAPSER_CONFIG: policy },
+    runners: { fileProblems: async (settings) => [`Cannot read ${settings.policyPath}`] },
+  });
+  assertEquals(code, 64);
+  assertStringIncludes(err, `Cannot read ${policy}`);
+});

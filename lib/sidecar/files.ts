@@ -1,0 +1,38 @@
+import type { Settings } from "../config/mod.ts";
+import type { Logger } from "../telemetry/mod.ts";
+import type { Timers } from "../transport/mod.ts";
+import { BadConfiguration } from "./bad_configuration.ts";
+import { certificateProblems, openCertificates, type SidecarCertificates } from "./certificates.ts";
+import { openPolicy, type PolicyFile, policyProblems } from "./policy.ts";
+
+/** The files that the settings name, followed while the sidecar runs. */
+export interface SidecarFiles {
+  readonly certificates: SidecarCertificates;
+  readonly policy: PolicyFile | undefined;
+  /** Resolves when no file is being read any more. */
+  stop(): Promise<void>;
+}
+
+/** All that is wrong with the files that the settings name. */
+export function fileProblems(settings: Settings): readonly string[] {
+  return [...certificateProblems(settings), ...policyProblems(settings)];
+}
+
+/** Reads the files, and follows them from then on. Throws {@linkcode BadConfiguration}. */
+export function openFiles(
+  settings: Settings,
+  world: { timers: Timers; log: Logger },
+): SidecarFiles {
+  const problems = fileProblems(settings);
+  if (problems.length > 0) throw new BadConfiguration(problems);
+  const policy = openPolicy(settings, world);
+  const certificates = openCertificates(settings, world);
+  const { callers, backend } = certificates;
+  return {
+    certificates,
+    policy,
+    async stop() {
+      await Promise.all([callers?.stop(), backend?.stop(), policy?.stop()]);
+    },
+  };
+}

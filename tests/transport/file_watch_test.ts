@@ -1,0 +1,62 @@
+import { assertEquals } from "@std/assert";
+import { type FileText, FileWatch, readFileText, Timers } from "../../lib/transport/mod.ts";
+import { until } from "../support/waiting.ts";
+import { FakeClock } from "./fake_clock.ts";
+
+const EVERY_MS = 1_000;
+
+Deno.test("FileWatch tells what the files hold once they hold something else, and no more than once", async () => {
+  await using rig = new Rig();
+  await rig.look();
+  assertEquals(rig.told, []);
+  Deno.writeTextFileSync(rig.path, "two");
+  await rig.look();
+  await rig.look();
+  assertEquals(rig.told, [[{ text: "two" }]]);
+});
+
+Deno.test("FileWatch follows another file that takes the name, and one that goes and comes back", async () => {
+  await using rig = new Rig();
+  Deno.writeTextFileSync(`${rig.path}.new`, "three");
+  Deno.renameSync(`${rig.path}.new`, rig.path);
+  await rig.look();
+  Deno.removeSync(rig.path);
+  await rig.look();
+  Deno.writeTextFileSync(rig.path, "four");
+  await rig.look();
+  assertEquals(rig.told, [
+    [{ text: "three" }],
+    [{ why: "there is no such file" }],
+    [{ text: "four" }],
+  ]);
+});
+
+class Rig implements AsyncDisposable {
+  readonly #folder = Deno.makeTempDirSync();
+  readonly path = `${this.#folder}/file`;
+  readonly told: (readonly FileText[])[] = [];
+  readonly #clock = new FakeClock();
+  readonly #timers = new Timers(this.#clock);
+  readonly #watch: FileWatch;
+
+  constructor() {
+    Deno.writeTextFileSync(this.path, "one");
+    this.#watch = new FileWatch([this.path], [readFileText(this.path)], {
+      timers: this.#timers,
+      everyMs: EVERY_MS,
+      onChange: (texts) => this.told.push(texts),
+    });
+  }
+
+  /** Time passes until the files have been looked at. */
+  async look(): Promise<void> {
+    this.#clock.advance(EVERY_MS + 10);
+    await until(() => this.#timers.pending === 1, "the next look to be due");
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#watch.stop();
+    this.#timers.stop();
+    Deno.removeSync(this.#folder, { recursive: true });
+  }
+}
