@@ -24,5 +24,5 @@ export function weight(keyHash: number, placeHash: number): number {
   let mixed = keyHash ^ placeHash; // and the finalizer of MurmurHash3, which lets every bit reach every other
   mixed = Math.imul(mixed ^ (mixed >>> 16), 0x85ebca6b);
   mixed = Math.imul(mixed ^ (mixed >>> 13), 0xc2b2ae35);
-  return (mixed ^ (mixed >>> 16)) >>> 0;
+  return (mixed ^ (mixed >>> 16)) >>> 1; // V8 keeps 31 bits in place
 }
