@@ -355,8 +355,9 @@ export class Call extends Waiter<SharedCall> {
     method.counters.responses.add(status);
     context.counters.durations[this.#outcome!].observe(context.timers.nowMs - this.#receivedMs);
     if (this.#own !== undefined) {
-      this.#own.exchange.release();
-      if (!method.verdict.eligible) this.#invalidate();
+      const { exchange } = this.#own;
+      exchange.release();
+      if (!method.verdict.eligible && exchange.attempts > 0) this.#invalidate();
     }
     this.session.callEnded();
   }

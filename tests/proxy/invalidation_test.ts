@@ -121,3 +121,23 @@ Deno.test("Call invalidates nothing when told so (invalidate off)", async () => 
     assertEquals(rig.proxy.counters.invalidated.size, 0);
   });
 });
+
+Deno.test("Call that writes and never reached the backend has changed nothing", async () => {
+  const options = { cacheDurationMs: 60_000, backendMaxConcurrent: 1, backendMaxPending: 0 };
+  await withRig(options, async (rig) => {
+    const caller = await rig.caller();
+    caller.call(GET, "1");
+    await rig.settle();
+    rig.request(0).replies(["kept"]);
+    await rig.settle();
+    caller.call(GET, "2"); // takes the only place
+    const write = caller.call(PUT, "new");
+    const again = caller.call(GET, "1");
+    await rig.settle();
+    assertEquals(write.status, 8);
+    again.expects(0, "kept");
+    rig.expectsRequests(2);
+    rig.request(1).echoes();
+    await rig.settle();
+  });
+});
