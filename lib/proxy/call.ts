@@ -69,6 +69,11 @@ export class Call extends Waiter<SharedCall> {
     return this.#phase === "gathering";
   }
 
+  /** A part of a message has come, and the rest of it has not. */
+  get isWithinMessage(): boolean {
+    return this.#scanner?.partial ?? false;
+  }
+
   get isOver(): boolean {
     return this.#phase === "done";
   }

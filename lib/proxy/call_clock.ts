@@ -5,7 +5,10 @@ import { NO_DEADLINE } from "./exchange.ts";
 /** A call of a method that nothing is known of passes when it has been silent this long: it may be a stream. */
 const QUIET_UNKNOWN_MS = 10;
 
-/** One of a method that was seen to half-close after its one message is given this long. */
+/**
+ * One of a method that was seen to half-close after its one message is given this long, and so is one that is within a
+ * message: the rest is on its way over a slow link, and until it is there no backend could answer either.
+ */
 const QUIET_UNARY_MS = 1_000;
 
 /** An alarm that comes this late tells of a busy loop, behind which the caller's bytes may lie unread. */
@@ -72,7 +75,9 @@ export class CallClock extends Alarm {
   }
 
   get #patienceMs(): number {
-    return this.#call.route.method.behaviour === "unary" ? QUIET_UNARY_MS : QUIET_UNKNOWN_MS;
+    const { route, isWithinMessage } = this.#call;
+    const isPatient = isWithinMessage || route.method.behaviour === "unary";
+    return isPatient ? QUIET_UNARY_MS : QUIET_UNKNOWN_MS;
   }
 
   #set(dueMs: number): void {

@@ -66,6 +66,33 @@ Deno.test("Call waits 10 ms from its last byte, not from its first", async () =>
   });
 });
 
+Deno.test("Call whose message is under way over a slow link is awaited, and collapses; for 1 s of silence", async () => {
+  await withRig(async (rig) => {
+    const caller = await rig.caller();
+    const calls = [1, 2].map(() => caller.call(GET, undefined, { ends: false }));
+    const bytes = framed("123456789");
+    for (let at = 0; at < bytes.length; at += 3) {
+      const endStream = at + 3 >= bytes.length;
+      for (const { id } of calls) {
+        caller.sends(data(id, bytes.subarray(at, at + 3), { endStream }));
+      }
+      await rig.advance(900);
+    }
+    rig.expectsRequests(1);
+    rig.request(0).replies(["x"]);
+    await rig.settle();
+    for (const call of calls) call.expects(0, "x");
+    const stuck = caller.call(GET, undefined, { ends: false });
+    caller.sends(data(stuck.id, bytes.subarray(0, 7)));
+    await rig.advance(900);
+    rig.expectsRequests(1);
+    await rig.advance(100 + SLOT_MS);
+    rig.expectsRequests(2);
+    stuck.cancels();
+    await rig.settle();
+  });
+});
+
 Deno.test("Call without any message passes after 10 ms too, and pairs of them stay apart (scenario 41)", async () => {
   await withRig(async (rig) => {
     const caller = await rig.caller();
