@@ -30,16 +30,19 @@ export async function bundle(): Promise<void> {
   await Deno.writeTextFile(file, code.replaceAll(COMMIT_MARK, await commit()));
 }
 
-/** The commit under the work tree, with `-dirty` when files differ from it; "unknown" outside of git. */
+/** The commit under the work tree, with `-dirty` when files differ from it; outside of git, what COMMIT says. */
 async function commit(): Promise<string> {
-  const git = new Deno.Command("git", {
-    args: ["describe", "--always", "--dirty", "--exclude=*", "--abbrev=12"],
-    cwd: ROOT,
-    stderr: "null",
-  });
-  const output = await git.output().catch(() => undefined); // there may be no git at all
-  if (!output?.success) return Deno.env.get("COMMIT") || "unknown";
-  return new TextDecoder().decode(output.stdout).trim();
+  try {
+    const { success, stdout } = await new Deno.Command("git", {
+      args: ["describe", "--always", "--dirty", "--exclude=*", "--abbrev=12"],
+      cwd: ROOT,
+      stderr: "null",
+    }).output();
+    if (success) return new TextDecoder().decode(stdout).trim();
+  } catch (error) {
+    if (!(error instanceof Deno.errors.NotFound)) throw error; // there may be no git at all
+  }
+  return Deno.env.get("COMMIT") || "unknown";
 }
 
 if (import.meta.main) {

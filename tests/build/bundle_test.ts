@@ -48,6 +48,13 @@ class Installed implements AsyncDisposable {
   }
 }
 
+Deno.test("bundle takes the commit from COMMIT on a machine without git", async () => {
+  const env = { PATH: "/nowhere", COMMIT: "0123456789ab" };
+  await using process = new Process(["run", "-A", "--no-lock", "build/bundle.ts"], env);
+  assertEquals((await process.end()).code, 0, process.said);
+  assertStringIncludes(await Deno.readTextFile(new URL(BUNDLE, ROOT)), '"0123456789ab"');
+});
+
 Deno.test("bundle runs every command in an empty folder, with the permissions of the binary", async (t) => {
   await using installed = await Installed.make();
 

@@ -108,8 +108,15 @@ async function gitFiles(): Promise<string[] | undefined> {
     args: ["ls-files", "-z", "--cached", "--others", "--exclude-standard"],
     cwd: ROOT,
   });
-  const { success, stdout } = await git.output().catch(() => ({ success: false, stdout: null }));
-  if (!success || stdout === null) return undefined;
+  let stdout: Uint8Array;
+  try {
+    const output = await git.output();
+    if (!output.success) return undefined;
+    stdout = output.stdout;
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return undefined;
+    throw error;
+  }
   const listed = new TextDecoder().decode(stdout).split("\0").filter((path) => path !== "");
   // The index still names what was deleted since.
   const kept = listed.filter((path) => isFile(path));
