@@ -15,6 +15,12 @@ export const TARGETS: Readonly<Record<string, string>> = {
   "linux-arm64": "aarch64-unknown-linux-gnu",
 };
 
+/** What builders of images call a target, in the variable TARGETARCH. */
+const ARCHITECTURES: Readonly<Record<string, string>> = {
+  amd64: "linux-x64",
+  arm64: "linux-arm64",
+};
+
 const USAGE = `Makes dist/collapser, the program and the Deno runtime in one file.
 
   deno task compile                        for this machine
@@ -54,8 +60,8 @@ async function main(): Promise<number> {
     console.log(USAGE);
     return 0;
   }
-  const name = values.target ?? Deno.build.target;
-  const target = TARGETS[name] ?? name;
+  const name = values.target ?? (Deno.env.get("TARGETARCH") || Deno.build.target);
+  const target = TARGETS[ARCHITECTURES[name] ?? name] ?? name;
   if (!Object.values(TARGETS).includes(target)) {
     console.error(`Cannot compile for "${name}": expected ${Object.keys(TARGETS).join(" or ")}`);
     return 64;
