@@ -32,8 +32,8 @@ export interface Ending {
 /** Variables of a process; undefined leaves out one that it would have by itself. */
 export type ProcessVariables = Readonly<Record<string, string | undefined>>;
 
-/** `deno ARGS` in the project's folder, or in `cwd`, with `env` and nothing else of this process's environment. */
-export class Process implements AsyncDisposable {
+/** A command that runs, and all it writes. */
+export class Running implements AsyncDisposable {
   /** Lines of standard error so far. */
   readonly errorLines: string[] = [];
   /** Lines of standard output so far. */
@@ -43,13 +43,17 @@ export class Process implements AsyncDisposable {
   isRunning = true;
   readonly #child: Deno.ChildProcess;
 
-  constructor(args: readonly string[], env: ProcessVariables = {}, cwd: URL | string = ROOT) {
+  /** `COMMAND ARGS` in `cwd`, with `env` and nothing else of this process's environment. */
+  constructor(
+    [command, ...args]: readonly [string, ...string[]],
+    { env, cwd }: { env: ProcessVariables; cwd: URL | string },
+  ) {
     const startedMs = performance.now();
-    this.#child = new Deno.Command(Deno.execPath(), {
-      args: [...args],
+    this.#child = new Deno.Command(command, {
+      args,
       cwd,
       clearEnv: true,
-      env: given({ ...keptVariables(), NO_COLOR: "1", ...env }),
+      env: given(env),
       stdin: "null",
       stdout: "piped",
       stderr: "piped",
@@ -97,6 +101,16 @@ export class Process implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     this.signal("SIGKILL");
     await this.ended;
+  }
+}
+
+/** `deno ARGS` in the project's folder, or in `cwd`, with `env` and nothing else of this process's environment. */
+export class Process extends Running {
+  constructor(args: readonly string[], env: ProcessVariables = {}, cwd: URL | string = ROOT) {
+    super([Deno.execPath(), ...args], {
+      env: { ...keptVariables(), NO_COLOR: "1", ...env },
+      cwd,
+    });
   }
 }
 
