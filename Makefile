@@ -7,6 +7,9 @@ GRAFANA_PORT ?= 3000
 ENGINE ?= $(shell if command -v docker >/dev/null; then echo docker; elif command -v podman >/dev/null; then echo podman; fi)
 export KIND_EXPERIMENTAL_PROVIDER = $(ENGINE)
 
+# Where there is git: the images cannot see it.
+COMMIT = $(shell commit=$$(git rev-parse --short=12 HEAD 2>/dev/null) && echo --build-arg COMMIT=$$commit)
+
 # Never the cluster that the user happens to be at.
 KUBECTL = kubectl --context kind-$(CLUSTER)
 HERE = $(KUBECTL) --namespace collapser-demo
@@ -38,8 +41,8 @@ cluster:
 
 deploy:
 	$(call NEEDS,engine kind kubectl)
-	$(ENGINE) build --target collapser --tag collapser:dev .
-	$(ENGINE) build --target backend --tag collapser-backend:dev .
+	$(ENGINE) build $(COMMIT) --target collapser --tag collapser:dev .
+	$(ENGINE) build $(COMMIT) --target backend --tag collapser-backend:dev .
 	$(call LOAD,collapser:dev)
 	$(call LOAD,collapser-backend:dev)
 	$(call MANIFESTS,$(KIND_OVERLAY)) | $(KUBECTL) apply -f -

@@ -40,7 +40,7 @@ Deno.test("check reads the files that are named, and refuses those that serve wo
   const policy = `${import.meta.dirname}/no-such-policy.json`;
   const { code, err } = await collapser("check", {
     variables: { ...variables, COLLAPSER_CONFIG: policy },
-    runners: { fileProblems: async (settings) => [`Cannot read ${settings.policyPath}`] },
+    runners: { fileProblems: ({ policyPath }) => Promise.resolve([`Cannot read ${policyPath}`]) },
   });
   assertEquals(code, 64);
   assertStringIncludes(err, `Cannot read ${policy}`);
