@@ -1,0 +1,148 @@
+/**
+ * The documentation's shell blocks, run as a reader would run them. What needs a container engine or a cluster is
+ * looked at as far as it can be without: that its task, target or folder exists.
+ *
+ * @module
+ */
+
+import { assert, assertEquals, assertMatch } from "@std/assert";
+import config from "../../deno.json" with { type: "json" };
+import { freePort, get, Process } from "../support/process.ts";
+import { until } from "../support/waiting.ts";
+
+const ROOT = new URL("../../", import.meta.url);
+const PAGES = [
+  "README.md",
+  "docs/operating.md",
+  "docs/architecture.md",
+  "docs/tax.md",
+  "docs/stall.md",
+];
+
+/** What is done with a command; the first pattern that matches says. */
+const WAYS: readonly (readonly [RegExp, (command: string) => Promise<void> | void])[] = [
+  [/\bdeno(@\S+)? task test$/, taskExists], // it is what runs this
+  [/^deno task (compile|bench:load|interop|fuzz|soak)\b/, taskExists], // each has its own test
+  [/^docker build --target (\w+) /, dockerTargetExists],
+  [/^kubectl kustomize (\S+)/, folderIsKustomized],
+  [/^make (.+)/, makeTargetsExist],
+  [/^BACKEND_ADDRESS=\S+ deno task start$/, serves],
+  [/^BACKEND_ADDRESS=\S+ deno run -A main.ts check$/, succeeds],
+  [/\bdeno(@\S+)? task demo$/, succeeds],
+];
+
+for (const page of PAGES) {
+  const commands = await commandsOf(page);
+  for (const command of commands) {
+    Deno.test(`${page} has a command that works: ${command}`, async () => {
+      const way = WAYS.find(([pattern]) => pattern.test(command));
+      assert(way !== undefined, `nobody has said how to try it`);
+      await way[1](command);
+    });
+  }
+}
+
+Deno.test("README gets a newcomer to the main job with its first command", async () => {
+  const [first] = await commandsOf("README.md");
+  assertMatch(first ?? "", /task demo$/);
+});
+
+Deno.test("pages link to files that are there", async () => {
+  for (const page of [...PAGES, "CONTRIBUTING.md"]) {
+    const text = await textOf(page);
+    for (const [, target = ""] of text.matchAll(/\]\((?!https?:)([^)#\s]+)/g)) {
+      await Deno.stat(new URL(target, new URL(page, ROOT))).catch(() => {
+        throw new Error(`${page} links to ${target}, which is not there`);
+      });
+    }
+  }
+});
+
+Deno.test("pages link to headings that are there", async () => {
+  for (const page of PAGES) {
+    for (
+      const [, file, anchor = ""] of (await textOf(page)).matchAll(/\]\(([^)#\s]*)#([^)\s]+)\)/g)
+    ) {
+      if (file?.startsWith("http")) continue;
+      const target = file === ""
+        ? page
+        : new URL(file!, new URL(page, ROOT)).href.slice(ROOT.href.length);
+      const anchors = [...(await textOf(target)).matchAll(/^#+ (.+)$/gm)].map(([, title]) =>
+        title!.toLowerCase().replace(/[^\w\- ]/g, "").replaceAll(" ", "-")
+      );
+      assert(anchors.includes(anchor), `${page} links to ${target}#${anchor}`);
+    }
+  }
+});
+
+/** The commands of a page's shell blocks, comments and continued lines dealt with. */
+async function commandsOf(page: string): Promise<string[]> {
+  const blocks = (await textOf(page)).matchAll(/^```sh\n([\s\S]*?)^```$/gm);
+  return [...blocks].flatMap(([, block = ""]) =>
+    block.replaceAll("\\\n", " ").split("\n")
+      .map((line) => line.replace(/\s+#.*$/, "").replace(/\s+/g, " ").trim())
+      .filter((line) => line !== "" && !line.startsWith("#"))
+  );
+}
+
+/** "" for a page that is not there. */
+async function textOf(page: string): Promise<string> {
+  try {
+    return await Deno.readTextFile(new URL(page, ROOT));
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return "";
+    throw error;
+  }
+}
+
+/** `deno ARGS` of a command, with the variables in front of it. */
+function parts(command: string): { args: string[]; env: Record<string, string> } {
+  const words = command.split(" ");
+  const at = words.findIndex((word) => word === "deno" || word.startsWith("deno@"));
+  assert(at >= 0, "it is no command of Deno's");
+  const variables = words.slice(0, at).filter((word) => word.includes("="));
+  const env = Object.fromEntries(variables.map((word) => word.split("=") as [string, string]));
+  return { args: words.slice(at + 1), env };
+}
+
+async function succeeds(command: string): Promise<void> {
+  const { args, env } = parts(command);
+  await using process = new Process(args, env);
+  const { code } = await process.end(60_000);
+  assertEquals(code, 0, process.said);
+}
+
+/** On ports of its own, since the machine may have a sidecar; what it stands beside need not be there. */
+async function serves(command: string): Promise<void> {
+  const { args, env } = parts(command);
+  const port = freePort();
+  const own = { GRPC_PORT: "0", METRICS_PORT: `${port}`, METRICS_HOST: "127.0.0.1" };
+  await using process = new Process(args, { ...env, ...own });
+  const isUp = async () => (await get(`http://127.0.0.1:${port}/health`)).status === 200;
+  await until(async () => !process.isRunning || await isUp(), "the sidecar to serve");
+  assert(process.isRunning, process.said);
+  process.signal("SIGTERM");
+  await process.end();
+}
+
+function taskExists(command: string): void {
+  const [, name = ""] = /\bdeno(?:@\S+)? task (\S+)/.exec(command) ?? [];
+  assert(Object.hasOwn(config.tasks, name), `deno.json has no task ${name}`);
+}
+
+async function dockerTargetExists(command: string): Promise<void> {
+  const [, target] = /--target (\S+)/.exec(command) ?? [];
+  assertMatch(await textOf("Dockerfile"), new RegExp(`^FROM \\S+ AS ${target}$`, "m"));
+}
+
+async function folderIsKustomized(command: string): Promise<void> {
+  const [, folder] = /kustomize (\S+)/.exec(command) ?? [];
+  await Deno.stat(new URL(`${folder}/kustomization.yaml`, ROOT));
+}
+
+async function makeTargetsExist(command: string): Promise<void> {
+  const makefile = await textOf("Makefile");
+  for (const target of command.split(" ").slice(1)) {
+    assertMatch(makefile, new RegExp(`^${target}:`, "m"));
+  }
+}
