@@ -6,8 +6,11 @@ import { Histogram } from "./histogram.ts";
 import { Pacer, PACER_CLOCK, type PacerClock } from "./pacer.ts";
 import { Tally } from "./tally.ts";
 
-/** How long answers are waited for in the end while none comes; a deadline adds to it. */
-const SETTLE_MS = 10_000;
+/**
+ * How long answers are waited for in the end while none comes; a deadline adds to it. A busy machine can take that long
+ * over a burst before its first answer.
+ */
+const SETTLE_MS = 30_000;
 
 /** Calls under way beyond which a due one is not made any more: the server stands, and memory is finite. */
 const MAX_UNDER_WAY = 100_000;
