@@ -3,10 +3,18 @@ import { BAD_USAGE } from "./exit_codes.ts";
 import { flagDefinitions, type FlagTable, type FlagValues, readFlagTable } from "./flag_table.ts";
 import type { World } from "./world.ts";
 
+/** A heading and what stands below it. */
+export interface Chapter {
+  readonly heading: string;
+  readonly paragraphs: readonly string[];
+}
+
 /** A command whose options are flags alone. */
 export interface FlagCommand<F extends FlagTable>
   extends Pick<Command, "name" | "summary" | "about" | "examples"> {
   readonly flags: F;
+  /** What more there is to know, behind the flags. */
+  readonly chapters?: readonly Chapter[];
   /** Returns the exit code. */
   run(values: FlagValues<F>, world: World): Promise<number>;
 }
@@ -16,7 +24,13 @@ export function defineCommand<F extends FlagTable>(command: FlagCommand<F>): Com
   return {
     ...command,
     usage: "[--flag VALUE ...]",
-    describeOptions: (page) => void page.heading("Flags").table(flagDefinitions(command.flags)),
+    describeOptions(page) {
+      page.heading("Flags").table(flagDefinitions(command.flags));
+      for (const { heading, paragraphs } of command.chapters ?? []) {
+        page.heading(heading);
+        for (const text of paragraphs) page.paragraph(text, 2);
+      }
+    },
     async run(args, world) {
       const read = readFlagTable(args, command.flags);
       if ("values" in read) return await command.run(read.values, world);

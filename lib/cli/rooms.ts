@@ -1,5 +1,6 @@
 import { type HostPort, readSettings, type Settings } from "../config/mod.ts";
-import type { Runners } from "./runners.ts";
+import { FAILED } from "./exit_codes.ts";
+import type { MessageSource, Runners } from "./runners.ts";
 
 /** The demo backend's service: the calls of its methods are those it counts. */
 const COUNTED = "/hello.v1.Hello/";
@@ -34,18 +35,53 @@ export const ROOMS: Runners = {
   async load(options) {
     const { runLoad } = await import("../measure/mod.ts");
     if (!options.method.startsWith(COUNTED)) return await runLoad(options);
-    const { decodeCountsReply, HELLO_PATHS } = await import("../hello/mod.ts");
-    const backendCount = {
-      path: HELLO_PATHS.reportCounts,
-      callsOf: (reply: Uint8Array, method: string) => decodeCountsReply(reply).calls[method] ?? 0,
-    };
-    return await runLoad(options, { backendCount });
+    return await runLoad(options, { backendCount: await helloCount() });
+  },
+  async tax({ data, ...options }) {
+    const { runTax } = await import("../measure/mod.ts");
+    const { startHello } = await import("../hello/mod.ts");
+    const read = await messageOf(data);
+    if ("why" in read) {
+      console.error(read.why);
+      return FAILED;
+    }
+    return await runTax({ ...options, message: read.message }, {
+      embedded: { startBackend: startHello, settingsFor: demoSettings },
+      ...options.method.startsWith(COUNTED) ? { backendCount: await helloCount() } : {},
+    });
   },
   async probe(target, options) {
     const { probe } = await import("../measure/mod.ts");
     return await probe(target, options);
   },
 };
+
+/** How the Hello backend is asked what it counted. */
+async function helloCount() {
+  const { decodeCountsReply, HELLO_PATHS } = await import("../hello/mod.ts");
+  return {
+    path: HELLO_PATHS.reportCounts,
+    callsOf: (reply: Uint8Array, method: string) => decodeCountsReply(reply).calls[method] ?? 0,
+  };
+}
+
+/** The message itself; undefined where none was given, or why it cannot be had. */
+async function messageOf(
+  data: MessageSource | undefined,
+): Promise<{ message: Uint8Array | undefined } | { why: string }> {
+  if (data === undefined) return { message: undefined };
+  if (data.from === "bytes") return { message: data.bytes };
+  if (data.from === "greeting") {
+    const { encodeGreetingRequest } = await import("../hello/mod.ts");
+    return { message: encodeGreetingRequest(data.greeting) };
+  }
+  try {
+    return { message: await Deno.readFile(data.path) };
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    return { why: `Cannot read --data "@${data.path}": ${why}` };
+  }
+}
 
 /** A sidecar as it comes, on free ports of this machine: whatever the environment says is not the demo's. */
 function demoSettings({ host, port }: HostPort): Settings {

@@ -1,5 +1,11 @@
 import type { Settings } from "../config/mod.ts";
-import type { DemoOptions, LoadOptions, ProbeResult, ProbeTarget } from "../measure/mod.ts";
+import type {
+  DemoOptions,
+  LoadOptions,
+  ProbeResult,
+  ProbeTarget,
+  TaxOptions,
+} from "../measure/mod.ts";
 import type { Signals } from "./signals.ts";
 
 /** What the demo's backend is and how slow. */
@@ -9,6 +15,23 @@ export interface BackendOptions {
   /** How long each answer takes. */
   readonly delayMs: number;
 }
+
+/** Where the message of a measured call is from, before anybody has read or encoded it. */
+export type MessageSource =
+  | { readonly from: "bytes"; readonly bytes: Uint8Array }
+  | { readonly from: "file"; readonly path: string }
+  /** A hello.v1.GreetingRequest. */
+  | { readonly from: "greeting"; readonly greeting: Greeting };
+
+/** The fields of a greeting that shape how much work it is. */
+export interface Greeting {
+  readonly name?: string;
+  readonly delayMs?: number;
+  readonly replyBytes?: number;
+}
+
+/** What is measured, with the message as it was given. */
+export type TaxRequest = Omit<TaxOptions, "message"> & { readonly data: MessageSource | undefined };
 
 export type { ProbeTarget };
 
@@ -28,5 +51,6 @@ export interface Runners {
   backend(options: BackendOptions, surroundings: { signals: Signals }): Promise<number>;
   demo(options: DemoOptions): Promise<number>;
   load(options: LoadOptions): Promise<number>;
+  tax(request: TaxRequest): Promise<number>;
   probe(target: ProbeTarget, options: { timeoutMs: number }): Promise<ProbeResult>;
 }

@@ -26,6 +26,8 @@ export interface LoadPlan {
   readonly callers: number;
   /** Calls begun in a second, however many are under way: an open loop. */
   readonly callsPerSecond?: number | undefined;
+  /** How long after a call of an open loop the next is due; undefined for evenly. */
+  readonly gapMs?: (() => number) | undefined;
   readonly durationMs?: number | undefined;
   /** Calls in all. */
   readonly calls?: number | undefined;
@@ -41,6 +43,7 @@ export class LoadRun {
   #plan: LoadPlan;
   #clock: PacerClock;
   #startMs = 0;
+  #lastDueMs = 0;
   #over = false;
   #pacer: Pacer | undefined = undefined;
   #finished = Promise.withResolvers<void>();
@@ -76,11 +79,22 @@ export class LoadRun {
     return Math.max(0, this.tally.lastMs - this.#startMs);
   }
 
+  /**
+   * How long after the last call of an open loop was due the last one ended, beyond what the quickest took, as a share
+   * of the time in which they were due: what was piled up in the end. 0 in a closed loop.
+   */
+  get backlogShare(): number {
+    const dueMs = this.#lastDueMs - this.#startMs;
+    if (dueMs <= 0 || this.tally.latency.count === 0) return 0;
+    return Math.max(0, this.tally.lastMs - this.#lastDueMs - this.tally.latency.minMs) / dueMs;
+  }
+
   #pace(perSecond: number): void {
-    const { durationMs = Infinity, calls = Infinity } = this.#plan;
+    const { durationMs = Infinity, calls = Infinity, gapMs } = this.#plan;
     this.#pacer = new Pacer({
       clock: this.#clock,
       perSecond,
+      gapMs,
       total: Math.min(calls, Math.max(1, Math.floor(perSecond * durationMs / 1_000))),
       onDue: (dueMs) => this.#beginDue(dueMs),
       onDone: () => this.#stopBeginning(),
@@ -105,6 +119,7 @@ export class LoadRun {
     if (this.underWay > MAX_UNDER_WAY) {
       return this.tally.addRefused(`more than ${MAX_UNDER_WAY} calls are under way`);
     }
+    this.#lastDueMs = dueMs;
     this.lateness.record(this.#clock.now() - dueMs);
     this.#client.call(method, bodyOf(key), this.#onEnd, dueMs);
   }

@@ -3,7 +3,8 @@
  *
  * Owns a gRPC client for unary calls on our own client role ({@linkcode openClient}): thousands at once, a few
  * microseconds each, without a promise a call. A {@linkcode LoadRun} makes the calls of one plan and tallies how they
- * end; `runLoad` and `runDemo` are runs with a report.
+ * end; `runLoad` and `runDemo` are runs with a report, and `runTax` (in `tax/`) is many of them, made of several systems
+ * in turn, whose differences are the result.
  *
  * Invariants
  * - A call ends exactly once, with a gRPC status: the other side's, or one of ours when the connection was lost or
@@ -13,6 +14,8 @@
  *   due, however late the generator was with it. The latencies reported are those of calls that ended with OK.
  * - An open loop makes its calls at their times whatever comes back: the number of callers does not hold it back.
  * - A percentile is right to within 1 %, the extremes exactly; memory does not grow with the number of calls.
+ * - What the tax says a proxy adds is a difference within a round: whatever drifts meets both sides. What could not be
+ *   measured is said to be missing, never guessed; a percentile that too few calls lie beyond is not told.
  * - Results go to standard output, progress to standard error and to a terminal alone.
  * - What a backend counted is what the backend itself says, never what follows from the callers' side.
  *
@@ -33,3 +36,6 @@ export { picture } from "./picture.ts";
 export { probe, type ProbeResult, type ProbeTarget } from "./probe.ts";
 export type { Screen } from "./screen.ts";
 export { Tally } from "./tally.ts";
+export type { BlastResult, BlastRow } from "./tax/blast.ts";
+export type { TaxOptions, TaxSurroundings, TaxTarget } from "./tax/options.ts";
+export { runTax } from "./tax/run_tax.ts";

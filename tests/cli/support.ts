@@ -39,6 +39,7 @@ export async function collapser(args: string, around: Surroundings = {}): Promis
       fileProblems: () => Promise.resolve([]),
       demo: note("demo"),
       load: note("load"),
+      tax: note("tax"),
       probe: async (...given) => {
         await note("probe")(...given);
         return { healthy: true, detail: "serving" };

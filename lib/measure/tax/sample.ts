@@ -1,0 +1,35 @@
+import type { Histogram } from "../histogram.ts";
+import type { Step } from "./schedule.ts";
+
+/** Processor time, in ms. */
+export interface CpuTime {
+  readonly userMs: number;
+  /** undefined where it is not told apart and is part of `userMs`. */
+  readonly systemMs: number | undefined;
+}
+
+/** What one measurement came to. */
+export interface Sample {
+  readonly step: Step;
+  /** Of the calls that were answered with OK. */
+  readonly latency: Histogram;
+  readonly lateness: Histogram;
+  readonly calls: number;
+  readonly succeeded: number;
+  readonly elapsedMs: number;
+  /** As `LoadRun.backlogShare`. */
+  readonly backlogShare: number;
+  readonly sentBytes: number;
+  readonly receivedBytes: number;
+  /** Of the system under test meanwhile; undefined where it could not be read. */
+  readonly cpu: CpuTime | undefined;
+  /** Of this process meanwhile. */
+  readonly ownCpu: CpuTime;
+  /** Calls that needed no call to the backend; undefined where nobody could tell. */
+  readonly saved: number | undefined;
+}
+
+/** User and system time together. */
+export function totalCpuMs({ userMs, systemMs = 0 }: CpuTime): number {
+  return userMs + systemMs;
+}

@@ -1,0 +1,73 @@
+import { showTime } from "../format.ts";
+import type { CpuFigures } from "./result.ts";
+import { totalCpuMs } from "./sample.ts";
+import type { Spread } from "./statistics.ts";
+
+const MS_PER_SECOND = 1_000;
+const BYTES_PER_MB = 1e6;
+
+/** Of a line of text. */
+const COLUMNS = 80;
+
+/** `+98.2 µs`, `-1.20 ms`: a difference. */
+export function showDifference(ms: number): string {
+  return `${ms < 0 ? "-" : "+"}${showTime(Math.abs(ms))}`;
+}
+
+/** `(90.1..110)`: the least and the most, in the unit of the median; "" where it was measured once. */
+export function showTimeRange(spread: Spread): string {
+  const factor = perMsOf(spread.median);
+  return showRange(spread, (ms) => threeDigits(ms * factor));
+}
+
+/** The same for any figure. */
+export function showRange({ least, most, count }: Spread, show: (value: number) => string): string {
+  return count < 2 ? "" : `(${show(least)}..${show(most)})`;
+}
+
+/** CPUs kept busy by 1,000 calls a second, which is the same number as ms for a call. */
+export function cpus(ms: number): string {
+  return ms.toFixed(3);
+}
+
+/** `0.043 (0.040..0.050)`: both kinds of time together, and how far apart the rounds were. */
+export function showCpus(cpu: CpuFigures): string {
+  const total = totalCpuMs({ userMs: cpu.userMs, systemMs: cpu.systemMs ?? undefined });
+  return `${cpus(total)} ${showRange(cpu.totalMs, cpus)}`.trimEnd();
+}
+
+/** `12.34`: an amount of whatever the prices were in. */
+export function showMoney(amount: number): string {
+  return amount.toFixed(2);
+}
+
+export function showMegabytes(bytes: number): string {
+  return `${(bytes / BYTES_PER_MB).toFixed(0)} MB`;
+}
+
+/** Lines of at most 80 columns that break at spaces; the first has `prefix` before it, the others as many spaces. */
+export function wrapped(text: string, { prefix = "" } = {}): string[] {
+  const lines: string[] = [];
+  let line = "";
+  for (const word of text.split(" ")) {
+    if (line !== "" && prefix.length + line.length + 1 + word.length > COLUMNS) {
+      lines.push(line);
+      line = "";
+    }
+    line = line === "" ? word : `${line} ${word}`;
+  }
+  const indent = " ".repeat(prefix.length);
+  return [...lines, line].map((content, i) => (i === 0 ? prefix : indent) + content);
+}
+
+/** What turns ms into the unit that `showTime` chooses. */
+function perMsOf(ms: number): number {
+  const size = Math.abs(ms);
+  if (size >= MS_PER_SECOND) return 1 / MS_PER_SECOND;
+  return size >= 1 || size === 0 ? 1 : MS_PER_SECOND;
+}
+
+function threeDigits(value: number): string {
+  const size = Math.abs(value);
+  return value.toFixed(size >= 99.95 || value === 0 ? 0 : size >= 9.995 ? 1 : 2);
+}
