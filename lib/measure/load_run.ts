@@ -64,7 +64,8 @@ export class LoadRun {
     this.#startMs = this.#clock.now();
     if (callsPerSecond !== undefined) this.#pace(callsPerSecond);
     else this.#beginAll();
-    if (!this.#over && durationMs !== Infinity) {
+    // An open loop ends with the last call that was due, however late that is made: an alarm would leave it out.
+    if (!this.#over && durationMs !== Infinity && callsPerSecond === undefined) {
       this.#client.timers.set(this.#timeUp, this.#startMs + durationMs);
     }
     await this.#finished.promise;

@@ -142,3 +142,47 @@ Deno.test("LoadRun makes thousands of calls at once against a server that counts
   await done;
   assertEquals([backend.calls, run.tally.succeeded, run.tally.failed], [10_000, 10_000, 0]);
 });
+
+Deno.test("LoadRun in an open loop leaves no call out, however late the last ones are", async () => {
+  await withClient({}, async (rig) => {
+    const { run, done } = startRun(rig, {
+      callers: 1,
+      keys: 1,
+      callsPerSecond: 3,
+      gapMs: () => 700,
+      durationMs: 1_000,
+    });
+    await rig.advance(10);
+    await answerAll(rig);
+    await rig.advance(1_000);
+    assertEquals(run.begun, 2, "the third is due when the time is up");
+    await rig.advance(1_000);
+    assertEquals(run.begun, 3);
+    await rig.advance(400);
+    await answerAll(rig);
+    await done;
+    assertEquals(run.tally.succeeded, 3);
+    // The first took 10 ms at most, the last was due at 1,400 ms and ended after 2,410.
+    assert(run.backlogShare > 0.71 && run.backlogShare < 0.73, `${run.backlogShare}`);
+  });
+});
+
+Deno.test("LoadRun in an open loop follows the gaps that it is given", async () => {
+  await withClient({}, async (rig) => {
+    const gaps = [5, 1, 100, 1, 1];
+    const { run, done } = startRun(rig, {
+      callers: 1,
+      keys: 1,
+      callsPerSecond: 1,
+      gapMs: () => gaps.shift() ?? 1,
+      calls: 5,
+    });
+    await rig.advance(50);
+    assertEquals(run.begun, 3);
+    await rig.advance(60);
+    assertEquals(run.begun, 5);
+    await answerAll(rig);
+    await done;
+    assertEquals(run.tally.succeeded, 5);
+  });
+});
