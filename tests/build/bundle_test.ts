@@ -85,6 +85,16 @@ Deno.test("bundle runs every command in an empty folder, with the permissions of
     assertMatch(said, /\b1 call/);
   });
 
+  await t.step("tax", async () => {
+    const { code, said } = await installed.ends([
+      ...["tax", "--rounds", "1", "--each", "200ms", "--rates", "50"],
+      ...["--callers", "4", "--html", "-"],
+    ]);
+    assertEquals(code, 0, said);
+    assertStringIncludes(said, "<!doctype html>");
+    assertMatch(said, /What to do[^]*<b>collapser<\/b>/);
+  });
+
   await t.step("backend, serve, load and healthcheck together", async () => {
     await using backend = installed.starts(["backend", "--port", "0"]);
     const backendPort = await portIn(backend, /127\.0\.0\.1:(\d+)/);

@@ -44,10 +44,13 @@ export const TAX_CHAPTERS: readonly Chapter[] = [
   {
     heading: "What to do",
     paragraphs: [
-      "go direct: it answered no call itself, so all of it is cost. keep: of its callers' calls, by " +
-      "its own metrics, it answers at least the share at which it pays: in time, and in CPU where " +
-      "that of proxy and backend were both measured. shrink: it can answer calls itself, but so " +
-      "few do repeat, or nobody knows how many: send it only the methods that do.",
+      "go direct: it answered no call itself, so all of it is cost; or it would not pay if it " +
+      "answered every one. keep: of its callers' calls, by its own metrics, it answers at least the " +
+      "share at which it pays: where what a repeat gains (a direct call less a repeat) makes up for " +
+      "what every other call waits longer; and the same in CPU, where that of proxy and backend " +
+      "were both measured. shrink: it can answer calls itself, but too few do repeat, or nobody " +
+      "knows how many: send it only the methods that do. The share is that since the proxy " +
+      "started: give it time among its callers before you measure, and not a load test's.",
     ],
   },
 ];

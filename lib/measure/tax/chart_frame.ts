@@ -89,7 +89,7 @@ export function roundSteps(from: number, to: number): number[] {
   const power = 10 ** Math.floor(Math.log10(rough));
   const step = [1, 2, 5, 10].map((factor) => factor * power).find((each) => each >= rough)!;
   const first = Math.floor(from / step);
-  const last = Math.ceil(to / step);
+  const last = Math.max(first + 1, Math.ceil(to / step));
   return Array.from({ length: last - first + 1 }, (_, i) => (first + i) * step);
 }
 

@@ -19,16 +19,6 @@ export function spreadOf(values: readonly number[]): Spread | undefined {
   };
 }
 
-/** Whether the figure may as well be nothing: zero lies within what was measured. */
-export function isNoise({ least, most }: Spread): boolean {
-  return least <= 0 && most >= 0;
-}
-
-/** A spread in another unit. */
-export function scaled({ median, least, most, count }: Spread, factor: number): Spread {
-  return { median: median * factor, least: least * factor, most: most * factor, count };
-}
-
 function medianOf(inOrder: readonly number[]): number {
   const middle = inOrder.length >> 1;
   if (inOrder.length % 2 === 1) return inOrder[middle]!;

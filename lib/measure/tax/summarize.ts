@@ -56,20 +56,33 @@ export function summarizeProxy(
 ): ProxyFigures {
   const own = summarizeSystem(measured, subject);
   // In one process only saturation, where nobody waits by looking at the clock, shows who used the CPU.
+  const directFigures = summarizeSystem(direct, subject);
   const figures = subject.embedded ? withCpuByDifference(own, measured, direct) : own;
   const saturated = ofPhase(measured.samples, "saturation");
   const directSaturated = ofPhase(direct.samples, "saturation");
-  const cpu = (figures.rates.at(-1)?.cpu ?? figures.saturation?.cpu) ?? undefined;
-  const cpuMsPerCall = cpu === undefined ? undefined : totalCpuMs(cpuTime(cpu));
+  const cpuMsPerCall = cpuMsOf(figures);
   const bytes = figures.rates.at(-1)!.bytesPerCall;
+  const added = addedFigures({ proxy: measured, direct, relay, rates: subject.rates });
+  const [repeats, directRepeats] = [measured, direct].map(({ samples }) =>
+    ofPhase(samples, "repeats")
+  );
+  const repeatAdded = addedPercentiles(repeats!, directRepeats!).p50;
   return {
     ...figures,
-    added: addedFigures({ proxy: measured, direct, relay, rates: subject.rates }),
+    added,
     addedAtSaturation: addedPercentiles(saturated, directSaturated),
     throughputShare: spreadOf(roundRatios(saturated, directSaturated)) ?? null,
     cost: monthlyCost({ cpuMsPerCall, bytesPerCall: bytes.sent + bytes.received }, subject.prices),
     savedShareSoFar: measured.savedShareSoFar ?? null,
-    verdict: verdict(figures, summarizeSystem(direct, subject), measured.savedShareSoFar),
+    verdict: verdictOf({
+      addedMs: added[0]?.ms.p50?.median ?? 0,
+      repeatGainMs: repeatAdded === null ? undefined : -repeatAdded.median,
+      repeatsSaved: figures.repeats?.savedShare ?? undefined,
+      callersSaved: measured.savedShareSoFar,
+      proxyCpuMs: cpuMsPerCall,
+      repeatCpuMs: repeatCpuMs(figures, cpuMsPerCall),
+      backendCpuMs: cpuMsOf(directFigures),
+    }),
   };
 }
 
@@ -178,21 +191,20 @@ function addedFigures(
   });
 }
 
-function verdict(proxy: SystemFigures, direct: SystemFigures, callersSaved: number | undefined) {
-  const [first, firstDirect] = [proxy.rates[0]!, direct.rates[0]!];
-  const cpuOf = (figures: SystemFigures) => {
-    const cpu = figures.rates.at(-1)?.cpu ?? figures.saturation?.cpu;
-    return cpu ? totalCpuMs(cpuTime(cpu)) : undefined;
-  };
-  return verdictOf({
-    addedMs: first.meanMs - firstDirect.meanMs,
-    directMs: direct.repeats?.meanMs ?? firstDirect.meanMs,
-    repeatMs: proxy.repeats?.meanMs,
-    repeatsSaved: proxy.repeats?.savedShare ?? undefined,
-    callersSaved,
-    proxyCpuMs: cpuOf(proxy),
-    backendCpuMs: cpuOf(direct),
-  });
+/** Of a call at the highest rate or, where that was not measured, at saturation. */
+function cpuMsOf({ rates, saturation }: SystemFigures): number | undefined {
+  const cpu = rates.at(-1)?.cpu ?? saturation?.cpu;
+  return cpu ? totalCpuMs(cpuTime(cpu)) : undefined;
+}
+
+/** Of a call that is answered without the backend: what the repeats took beyond those among them that were not. */
+function repeatCpuMs({ repeats }: SystemFigures, otherMs: number | undefined): number | undefined {
+  const { cpu = null, savedShare = null } = repeats ?? {};
+  if (cpu === null || otherMs === undefined || savedShare === null || savedShare <= 0) {
+    return undefined;
+  }
+  const ms = (totalCpuMs(cpuTime(cpu)) - (1 - savedShare) * otherMs) / savedShare;
+  return Math.min(otherMs, Math.max(0, ms));
 }
 
 function roundRatios(samples: readonly Sample[], base: readonly Sample[]): number[] {

@@ -7,80 +7,95 @@ export interface Verdict {
   readonly advice: Advice;
   /** Why, in sentences. */
   readonly why: string;
-  /** The share of calls that must need no backend call before it pays in time, and in CPU; null where it never does. */
-  readonly breakEven: { readonly time: number | null; readonly cpu: number | null };
+  /** From which share of calls answered without the backend it pays. */
+  readonly breakEven: { readonly time: BreakEven; readonly cpu: BreakEven };
 }
 
-/** What the rule looks at. */
+/** A share of calls from 0 to 1, or that there is none, or that nobody can tell. */
+export type BreakEven = number | "never" | "not measured";
+
+/** What the rule looks at. Everything is of a typical call, at a rate at which none waits for others. */
 export interface VerdictFacts {
-  /** What it adds to a call that goes through to the backend, on average, at the lowest rate. */
+  /** How much longer a call takes that goes through to the backend. */
   readonly addedMs: number;
-  /** How long a direct call takes, on average. */
-  readonly directMs: number;
-  /** How long a repeat takes through the proxy, on average; undefined when repeats were not measured. */
-  readonly repeatMs: number | undefined;
+  /** How much less a repeat takes than a direct call; undefined when that was not measured. */
+  readonly repeatGainMs: number | undefined;
   /** Share of the repeats that needed no backend call; undefined where nobody could tell. */
   readonly repeatsSaved: number | undefined;
   /** Share of its own callers' calls that needed none; undefined where it does not say. */
   readonly callersSaved: number | undefined;
-  /** CPU time of a call at the proxy and at the backend; undefined where it was not measured. */
+  /** CPU time of a call that goes through, and of one that does not; undefined where it was not measured. */
   readonly proxyCpuMs: number | undefined;
+  readonly repeatCpuMs: number | undefined;
+  /** CPU time of a call at the backend. */
   readonly backendCpuMs: number | undefined;
 }
 
 /**
- * The rule. A proxy that answers nothing itself is all cost: go direct. One that does pays for itself when it saves
- * the backend more than it costs, in time and, where both were measured, in CPU; whether it does hangs on the share of
- * calls that it answers itself. Where its callers' share is known and is enough: keep. Where it is too small, or
- * nobody knows it: shrink, that is, send it only what repeats.
+ * The rule. A proxy that answers nothing itself is all cost: go direct; and so is one that could answer every call and
+ * would still cost more, in time and in CPU, than it saves. Any other pays from a share of calls that it answers
+ * itself. Where its callers' share is known and is enough, in time and in CPU as far as both were measured: keep. Where
+ * it is too small, or nobody knows it: shrink, that is, send it only what repeats.
  */
 export function verdictOf(facts: VerdictFacts): Verdict {
-  const breakEven = { time: timeBreakEven(facts), cpu: cpuBreakEven(facts) };
+  const time = timeBreakEven(facts);
+  const cpu = cpuBreakEven(facts);
+  const [advice, why] = decide(facts, { time, cpu });
+  return { advice, why, breakEven: { time, cpu } };
+}
+
+function decide(
+  facts: VerdictFacts,
+  { time, cpu }: { time: BreakEven; cpu: BreakEven },
+): [advice: Advice, why: string] {
   const { callersSaved, repeatsSaved } = facts;
   const saves = (callersSaved ?? 0) > 0 || (repeatsSaved ?? 0) > 0;
-  if (!saves) return { advice: "go direct", why: nothingSaved(facts), breakEven };
-  const costsCpu = facts.proxyCpuMs !== undefined && facts.backendCpuMs !== undefined;
-  const needed = costsCpu ? hardest(breakEven.time, breakEven.cpu) : breakEven.time;
-  const terms = needed === null
-    ? "However many calls it answers itself, it does not make up for what it costs the others"
-    : `It pays once ${percent(needed)} of the calls need no backend call${
-      costsCpu ? ", in time and in CPU" : " (in time; the CPU of both was not measured)"
-    }`;
+  if (!saves) return ["go direct", nothingSaved(facts)];
+  const terms = `Of the calls so many must need no backend call before it pays: in time ${
+    share(time, "never, for a repeat is no faster than a direct call")
+  }, in CPU ${share(cpu, "never, for a call costs it more than it costs the backend")}`;
+  if (time === "never" && cpu === "never") {
+    return ["go direct", `${terms}.`];
+  }
   if (callersSaved === undefined) {
-    const whose = "How many of your callers' do is not known (--metrics tells it for a collapser)";
-    return {
-      advice: "shrink",
-      why: `${terms}. ${whose}: send it the methods whose calls repeat, the rest direct.`,
-      breakEven,
-    };
+    return [
+      "shrink",
+      `${terms}. How many of its callers' calls do is not known (--metrics tells it, for a ` +
+      "collapser): send it the methods whose calls repeat, the rest direct.",
+    ];
   }
-  const share = `of its callers' calls ${percent(callersSaved)} needed none so far`;
-  if (needed !== null && callersSaved >= needed) {
-    return { advice: "keep", why: `${terms}; ${share}.`, breakEven };
+  const theirs = `${terms}. Of its callers' calls ${showShare(callersSaved, 1)} needed none so far`;
+  const pays = [time, cpu].every((from) =>
+    from === "not measured" || from !== "never" && callersSaved >= from
+  );
+  return pays
+    ? ["keep", `${theirs}.`]
+    : ["shrink", `${theirs}: send it only the methods that repeat, or keep results longer.`];
+}
+
+function timeBreakEven({ addedMs, repeatGainMs }: VerdictFacts): BreakEven {
+  return repeatGainMs === undefined ? "not measured" : breakEven(addedMs, repeatGainMs);
+}
+
+/** A repeat whose CPU was not told apart counts as much as any call, which is too dear. */
+function cpuBreakEven(
+  { proxyCpuMs, repeatCpuMs = proxyCpuMs, backendCpuMs }: VerdictFacts,
+): BreakEven {
+  if (proxyCpuMs === undefined || repeatCpuMs === undefined || backendCpuMs === undefined) {
+    return "not measured";
   }
-  return {
-    advice: "shrink",
-    why: `${terms}; ${share}: send it only the methods that repeat, or keep results longer.`,
-    breakEven,
-  };
+  return breakEven(proxyCpuMs, backendCpuMs - repeatCpuMs);
 }
 
-/** The share s with s (direct - repeat) = (1 - s) added; null when even a repeat is slower than a direct call. */
-function timeBreakEven({ addedMs, directMs, repeatMs }: VerdictFacts): number | null {
-  const gainMs = directMs - (repeatMs ?? directMs);
-  if (addedMs <= 0) return 0;
-  return gainMs <= 0 ? null : addedMs / (addedMs + gainMs);
+/** The share s at which s times the gain of a repeat is (1 - s) times the cost of any other call. */
+function breakEven(cost: number, gain: number): BreakEven {
+  if (cost <= 0) return 0;
+  return gain <= 0 ? "never" : cost / (cost + gain);
 }
 
-/** As if a call that it answers itself cost the proxy as much as one that goes through, which is too dear. */
-function cpuBreakEven({ proxyCpuMs, backendCpuMs }: VerdictFacts): number | null {
-  if (proxyCpuMs === undefined || backendCpuMs === undefined || backendCpuMs <= 0) return null;
-  const share = Math.max(0, proxyCpuMs) / backendCpuMs;
-  return share > 1 ? null : share;
-}
-
-function hardest(one: number | null, other: number | null): number | null {
-  return one === null || other === null ? null : Math.max(one, other);
+function share(from: BreakEven, never: string): string {
+  if (from === "never") return never;
+  return from === "not measured" ? from : showShare(from, 1);
 }
 
 function nothingSaved({ addedMs, repeatsSaved, callersSaved }: VerdictFacts): string {
@@ -91,8 +106,4 @@ function nothingSaved({ addedMs, repeatsSaved, callersSaved }: VerdictFacts): st
     : "Nothing says that it answered a call itself";
   return `${found}, and ${cost}. Keep it only for what is not measured here: TLS, ` +
     "authentication, retries, a wall around a slow backend.";
-}
-
-function percent(share: number): string {
-  return showShare(share, 1);
 }
