@@ -1,6 +1,9 @@
 const MS_PER_SECOND = 1_000;
 const US_PER_MS = 1_000;
 
+/** From here on three digits round up to the next unit: 999.5 µs are 1.00 ms, not 1000 µs. */
+const ROUNDS_UP = 0.999_5;
+
 /** Columns that the first word of a result's line has to itself. */
 const LABEL_COLUMNS = 10;
 
@@ -14,11 +17,18 @@ export function showCounted(count: number, noun: string): string {
   return `${showCount(count)} ${noun}${count === 1 ? "" : "s"}`;
 }
 
+/** The unit that suits a time. */
+export function timeUnit(ms: number): { readonly name: string; readonly perMs: number } {
+  const size = Math.abs(ms);
+  if (size >= MS_PER_SECOND * ROUNDS_UP) return { name: "s", perMs: 1 / MS_PER_SECOND };
+  if (size >= ROUNDS_UP || size === 0) return { name: "ms", perMs: 1 };
+  return { name: "µs", perMs: US_PER_MS };
+}
+
 /** A time in the unit that suits it, to three digits: `87.2 µs`, `1.25 ms`, `2.41 s`. */
 export function showTime(ms: number): string {
-  if (ms >= MS_PER_SECOND) return `${threeDigits(ms / MS_PER_SECOND)} s`;
-  if (ms >= 1 || ms === 0) return `${threeDigits(ms)} ms`;
-  return `${threeDigits(ms * US_PER_MS)} µs`;
+  const { name, perMs } = timeUnit(ms);
+  return `${threeDigits(ms * perMs)} ${name}`;
 }
 
 /** A round time without the zeros that say how exact it is: `50 ms`, `1.5 s`. */
@@ -38,7 +48,9 @@ export function row(label: string, text: string): string {
   return label.padEnd(LABEL_COLUMNS) + text;
 }
 
-function threeDigits(value: number): string {
-  const fractionDigits = value >= 99.95 || value === 0 ? 0 : value >= 9.995 ? 1 : 2;
+/** Without a unit: `1.25`, `87.2`, `-350`. */
+export function threeDigits(value: number): string {
+  const size = Math.abs(value);
+  const fractionDigits = size >= 99.95 || size === 0 ? 0 : size >= 9.995 ? 1 : 2;
   return value.toFixed(fractionDigits);
 }
