@@ -31,10 +31,20 @@ function near(actual: number, expected: number, share = 1e-9): void {
   assert(Math.abs(actual - expected) <= Math.abs(expected) * share, `${actual}, not ${expected}`);
 }
 
-Deno.test("spreadOf gives the median and both ends, whatever the order", () => {
-  assertEquals(spreadOf([3, 1, 2]), { median: 2, least: 1, most: 3, count: 3 });
+Deno.test("spreadOf gives the median, the quartiles and both ends, whatever the order", () => {
+  assertEquals(spreadOf([3, 1, 2]), {
+    median: 2,
+    low: 1.5,
+    high: 2.5,
+    least: 1,
+    most: 3,
+    count: 3,
+  });
   assertEquals(spreadOf([4, 1, 3, 2])?.median, 2.5);
-  assertEquals(spreadOf([-5]), { median: -5, least: -5, most: -5, count: 1 });
+  const { low, high, most } = spreadOf([5, 1, 2, 4, 900])!;
+  assertEquals([low, high, most], [2, 5, 900], "one bad round is not the middle of them");
+  const [once] = [spreadOf([-5])!];
+  assertEquals([once.median, once.low, once.high, once.count], [-5, -5, -5, 1]);
   assertEquals(spreadOf([]), undefined);
 });
 
@@ -132,21 +142,26 @@ Deno.test("sumByName adds up the series of one name and skips comments", () => {
 });
 
 Deno.test("savedShareSoFar wants a collapser with enough of a history", () => {
-  const history = (calls: number, backendCalls: number) =>
-    new Map([["collapser_requests_total", calls], ["collapser_backend_calls_total", backendCalls]]);
-  assertEquals(savedShareSoFar(history(10_000, 2_500)), 0.75);
-  assertEquals(savedShareSoFar(history(10_000, 10_050)), 0);
-  assertEquals(savedShareSoFar(history(999, 1)), undefined);
-  assertEquals(savedShareSoFar(new Map([["envoy_requests", 1e6]])), undefined);
+  const series = (method: string, outcome: string, calls: number) =>
+    `collapser_calls_total{method="${method}",outcome="${outcome}"} ${calls}\n`;
+  const text = "# TYPE collapser_calls_total counter\n" +
+    series("/a.B/Get", "hit", 5_000) + series("/a.B/Get", "joined", 2_000) +
+    series("/a.B/Get", "stale", 500) + series("/a.B/Get", "led", 2_400) +
+    series("/a.B/Get", "passed", 100) + series("/a.B/GetMore", "hit", 1e6) +
+    series("/a.B/Few", "hit", 999) + series("/a.B/None", "led", 1_000);
+  assertEquals(savedShareSoFar(text, "/a.B/Get"), 0.75);
+  assertEquals(savedShareSoFar(text, "/a.B/None"), 0);
+  assertEquals(savedShareSoFar(text, "/a.B/Few"), undefined);
+  assertEquals(savedShareSoFar("envoy_requests 1e6\n", "/a.B/Get"), undefined);
 });
 
 Deno.test("showDifference and showTimeRange keep the sign and the unit of the median", () => {
   assertEquals(showDifference(0.0982), "+98.2 µs");
   assertEquals(showDifference(-1.2), "-1.20 ms");
-  assertEquals(showTimeRange(spreadOf([0.09, 0.1, 1.2])!), "(90.0..1200)");
-  assertEquals(showTimeRange(spreadOf([-2, 1.5, 3])!), "(-2.00..3.00)");
+  assertEquals(showTimeRange(spreadOf([0.09, 0.09, 0.1, 1.2, 1.2])!), "(90.0..1200)");
+  assertEquals(showTimeRange(spreadOf([-2, -2, 1.5, 3, 3])!), "(-2.00..3.00)");
   assertEquals(showTimeRange(spreadOf([4])!), "", "measured once: no spread");
-  const totalMs = spreadOf([0.04, 0.05])!;
+  const totalMs = spreadOf([0.04, 0.04, 0.05, 0.05])!;
   assertEquals(showCpus({ userMs: 0.03, systemMs: 0.012, totalMs }), "0.042 (0.040..0.050)");
   assertEquals(showCpus({ userMs: 0.03, systemMs: null, totalMs }), "0.030 (0.040..0.050)");
 });

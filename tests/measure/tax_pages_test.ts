@@ -31,7 +31,7 @@ const phase: PhaseFigures = {
   maxMs: 4,
   latenessP99Ms: 0,
   bytesPerCall: { sent: 60, received: 90 },
-  cpu: { userMs: 0.03, systemMs: 0.01, totalMs: spreadOf([0.035, 0.045])! },
+  cpu: { userMs: 0.03, systemMs: 0.01, totalMs: spreadOf([0.035, 0.035, 0.045, 0.045])! },
   curve: [[50, 0.3], [90, 0.5], [99, 1.5]],
 };
 
@@ -47,9 +47,9 @@ const direct: SystemFigures = {
 };
 
 const added = {
-  p50: spreadOf([0.09, 0.1, 0.12])!,
+  p50: spreadOf([0.09, 0.09, 0.1, 0.12, 0.12])!,
   p90: spreadOf([0.2])!,
-  p99: spreadOf([-0.1, 1])!,
+  p99: spreadOf([-0.1, -0.1, 1, 1])!,
   p999: null,
 };
 

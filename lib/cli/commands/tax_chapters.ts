@@ -8,8 +8,8 @@ export const TAX_CHAPTERS: readonly Chapter[] = [
       "In rounds. In each, every rate is measured for all systems in turn, in an order that " +
       "changes from round to round, after a warm-up whose figures are thrown away. What a proxy " +
       "adds is the difference to the direct calls of the same round; the median of the rounds is " +
-      "shown with the least and the most. Where the two lie on both sides of zero, nothing was " +
-      "found.",
+      "shown with the quartiles, between which half of the rounds lie. Where those are on both " +
+      "sides of zero, it is too little to be told from noise.",
       "At a rate, calls are made when they are due, whatever comes back, and a call's time counts " +
       "from when it was due: a proxy that stalls is charged for all who wait meanwhile " +
       "(coordinated omission). When the client itself was late with them, the report says so. At " +
@@ -45,7 +45,7 @@ export const TAX_CHAPTERS: readonly Chapter[] = [
     heading: "What to do",
     paragraphs: [
       "go direct: it answered no call itself, so all of it is cost; or it would not pay if it " +
-      "answered every one. keep: of its callers' calls, by its own metrics, it answers at least the " +
+      "answered every one. keep: of its callers' calls of the method, by its own metrics, it answers at least the " +
       "share at which it pays: where what a repeat gains (a direct call less a repeat) makes up for " +
       "what every other call waits longer; and the same in CPU, where that of proxy and backend " +
       "were both measured. shrink: it can answer calls itself, but too few do repeat, or nobody " +

@@ -5,7 +5,7 @@ export const WIDTH = 720;
 export const HEIGHT = 300;
 
 /** The part inside the axes. */
-export const PLOT = { left: 64, right: WIDTH - 120, top: 16, bottom: HEIGHT - 48 } as const;
+export const PLOT = { left: 76, right: WIDTH - 120, top: 16, bottom: HEIGHT - 48 } as const;
 
 /** Series that have a look of their own; further ones begin again. */
 export const LOOKS = 6;

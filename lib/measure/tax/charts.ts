@@ -21,13 +21,13 @@ const LABEL_GAP = 16;
 /** Columns of dots beside each other at one rate. */
 const DOT_GAP = 22;
 
-/** How much one call waits longer than a direct one, rate by rate: a dot for the median, a bar from least to most. */
+/** How much one call waits longer than a direct one, rate by rate: a dot for the median, a bar for half of the rounds. */
 export function addedChart({ subject, proxies }: TaxResult, percent: PercentName): string {
   const spreads = proxies.flatMap(({ added }) => added.flatMap(({ ms }) => ms[percent] ?? []));
   if (spreads.length === 0) return "";
   const steps = roundSteps(
-    Math.min(0, ...spreads.map(({ least }) => least)),
-    Math.max(0.001, ...spreads.map(({ most }) => most)),
+    Math.min(0, ...spreads.map(({ low }) => low)),
+    Math.max(0.001, ...spreads.map(({ high }) => high)),
   );
   const y = scale(steps[0]!, steps.at(-1)!);
   const { left, right } = PLOT;
@@ -151,10 +151,10 @@ function dot(
     name: string;
   },
 ): string {
-  const { least, most, median } = spread;
+  const { low, high, median } = spread;
   return `<g class="${className}"><title>${escaped(name)}</title><line stroke-width="2" x1="${
     num(x)
-  }" x2="${num(x)}" y1="${num(y(least))}" y2="${num(y(most))}"/><circle cx="${num(x)}" cy="${
+  }" x2="${num(x)}" y1="${num(y(low))}" y2="${num(y(high))}"/><circle cx="${num(x)}" cy="${
     num(y(median))
   }" r="5"/></g>`;
 }

@@ -42,7 +42,7 @@ export function taxHtml(result: TaxResult): string {
   const shape =
     `${subject.rounds} rounds of ${showRoundTime(subject.segmentMs)} for each figure, ` +
     `${subject.arrivals} arrivals (seed ${subject.seed}), ${subject.connections} connections, begun ` +
-    `${subject.startedAt}, ${subject.cpus} CPUs. Medians of the rounds, (least..most).`;
+    `${subject.startedAt}, ${subject.cpus} CPUs. Medians of the rounds, and their quartiles in brackets.`;
   return `<!doctype html>
 <html lang="en">
 <head>

@@ -7,9 +7,15 @@ const SERIES = /^([A-Za-z_:][\w:]*)(?:\{[^\n]*\})? (\S+)/gm;
 /** Calls that a proxy's own history must hold before the share it saved says anything about its callers. */
 const MIN_HISTORY = 1_000;
 
-/** Series by name, those that differ in labels added up; or in words why there are none. */
+/** A collapser's count of the calls of one method that came about in one way. */
+const CALLS = /^collapser_calls_total\{([^\n]*)\} (\S+)/gm;
+
+/** Ways in which a call needs none to the backend. */
+const SAVED = ["hit", "joined", "stale"];
+
+/** In Prometheus's text format; or in words why there is nothing. */
 export type MetricsReading =
-  | { readonly metrics: ReadonlyMap<string, number> }
+  | { readonly exposition: string }
   | { readonly missing: string };
 
 /** Asks a proxy for its metrics. Never rejects. */
@@ -18,7 +24,7 @@ export async function readMetrics(url: string): Promise<MetricsReading> {
     const answer = await fetch(url, { signal: AbortSignal.timeout(SCRAPE_TIMEOUT_MS) });
     const text = await answer.text();
     if (!answer.ok) return { missing: `${url} answered with HTTP ${answer.status}` };
-    return { metrics: sumByName(text) };
+    return { exposition: text };
   } catch (error) {
     return {
       missing: `${url} cannot be read: ${error instanceof Error ? error.message : String(error)}`,
@@ -26,6 +32,7 @@ export async function readMetrics(url: string): Promise<MetricsReading> {
   }
 }
 
+/** Series by name, those that differ in labels added up. */
 export function sumByName(exposition: string): ReadonlyMap<string, number> {
   const sums = new Map<string, number>();
   for (const [, name = "", value] of exposition.matchAll(SERIES)) {
@@ -35,12 +42,21 @@ export function sumByName(exposition: string): ReadonlyMap<string, number> {
 }
 
 /**
- * The share of a collapser's calls that needed no call to the backend, since it started: the one figure about the
- * callers it really has. undefined when it has had too few, or is no collapser.
+ * The share of a collapser's calls of a method that needed no call to the backend, since it started: the one figure
+ * about the callers it really has. undefined when it has had too few, or is no collapser.
  */
-export function savedShareSoFar(metrics: ReadonlyMap<string, number>): number | undefined {
-  const calls = metrics.get("collapser_requests_total");
-  const backendCalls = metrics.get("collapser_backend_calls_total");
-  if (calls === undefined || backendCalls === undefined || calls < MIN_HISTORY) return undefined;
-  return Math.max(0, 1 - backendCalls / calls);
+export function savedShareSoFar(exposition: string, method: string): number | undefined {
+  let calls = 0;
+  let saved = 0;
+  for (const [, labels = "", value] of exposition.matchAll(CALLS)) {
+    if (label(labels, "method") !== method) continue;
+    calls += Number(value);
+    if (SAVED.includes(label(labels, "outcome") ?? "")) saved += Number(value);
+  }
+  return calls < MIN_HISTORY ? undefined : saved / calls;
+}
+
+/** The value of a label; a method and an outcome hold nothing that would be escaped. */
+function label(labels: string, name: string): string | undefined {
+  return new RegExp(`(?:^|,)${name}="([^"]*)"`).exec(labels)?.[1];
 }

@@ -101,7 +101,7 @@ export interface ProxyFigures extends SystemFigures {
   /** Its calls a second at saturation as a share of the direct ones, within a round. */
   readonly throughputShare: Spread | null;
   readonly cost: MonthlyCost;
-  /** Of its own callers, since it started, by its metrics; null where it does not say. */
+  /** Of its own callers' calls of the method, since it started, by its metrics; null where it does not say. */
   readonly savedShareSoFar: number | null;
   readonly verdict: Verdict;
 }

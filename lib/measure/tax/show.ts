@@ -1,9 +1,8 @@
-import { showTime } from "../format.ts";
+import { showTime, threeDigits, timeUnit } from "../format.ts";
 import type { CpuFigures } from "./result.ts";
 import { totalCpuMs } from "./sample.ts";
 import type { Spread } from "./statistics.ts";
 
-const MS_PER_SECOND = 1_000;
 const BYTES_PER_MB = 1e6;
 
 /** Of a line of text. */
@@ -14,15 +13,15 @@ export function showDifference(ms: number): string {
   return `${ms < 0 ? "-" : "+"}${showTime(Math.abs(ms))}`;
 }
 
-/** `(90.1..110)`: the least and the most, in the unit of the median; "" where it was measured once. */
+/** `(90.1..110)`: the quartiles, in the unit of the median; "" where it was measured once. */
 export function showTimeRange(spread: Spread): string {
-  const factor = perMsOf(spread.median);
-  return showRange(spread, (ms) => threeDigits(ms * factor));
+  const { perMs } = timeUnit(spread.median);
+  return showRange(spread, (ms) => threeDigits(ms * perMs));
 }
 
 /** The same for any figure. */
-export function showRange({ least, most, count }: Spread, show: (value: number) => string): string {
-  return count < 2 ? "" : `(${show(least)}..${show(most)})`;
+export function showRange({ low, high, count }: Spread, show: (value: number) => string): string {
+  return count < 2 ? "" : `(${show(low)}..${show(high)})`;
 }
 
 /** CPUs kept busy by 1,000 calls a second, which is the same number as ms for a call. */
@@ -58,16 +57,4 @@ export function wrapped(text: string, { prefix = "" } = {}): string[] {
   }
   const indent = " ".repeat(prefix.length);
   return [...lines, line].map((content, i) => (i === 0 ? prefix : indent) + content);
-}
-
-/** What turns ms into the unit that `showTime` chooses. */
-function perMsOf(ms: number): number {
-  const size = Math.abs(ms);
-  if (size >= MS_PER_SECOND) return 1 / MS_PER_SECOND;
-  return size >= 1 || size === 0 ? 1 : MS_PER_SECOND;
-}
-
-function threeDigits(value: number): string {
-  const size = Math.abs(value);
-  return value.toFixed(size >= 99.95 || value === 0 ? 0 : size >= 9.995 ? 1 : 2);
 }

@@ -1,6 +1,9 @@
 /** A figure that was measured several times. */
 export interface Spread {
   readonly median: number;
+  /** The quartiles: half of the rounds lie between them, whatever the worst ones came to. */
+  readonly low: number;
+  readonly high: number;
   readonly least: number;
   readonly most: number;
   /** How often it was measured. */
@@ -12,15 +15,19 @@ export function spreadOf(values: readonly number[]): Spread | undefined {
   if (values.length === 0) return undefined;
   const inOrder = [...values].sort((one, other) => one - other);
   return {
-    median: medianOf(inOrder),
+    median: quantile(inOrder, 0.5),
+    low: quantile(inOrder, 0.25),
+    high: quantile(inOrder, 0.75),
     least: inOrder[0]!,
     most: inOrder.at(-1)!,
     count: inOrder.length,
   };
 }
 
-function medianOf(inOrder: readonly number[]): number {
-  const middle = inOrder.length >> 1;
-  if (inOrder.length % 2 === 1) return inOrder[middle]!;
-  return (inOrder[middle - 1]! + inOrder[middle]!) / 2;
+/** Between two values, in proportion to how near it lies to each. */
+function quantile(inOrder: readonly number[], share: number): number {
+  const place = (inOrder.length - 1) * share;
+  const below = inOrder[Math.floor(place)]!;
+  const above = inOrder[Math.ceil(place)]!;
+  return below + (above - below) * (place - Math.floor(place));
 }

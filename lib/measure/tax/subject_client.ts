@@ -49,8 +49,8 @@ export class SubjectClient {
   ): Promise<string | undefined> {
     const { metricsUrl } = this.target;
     const history = metricsUrl === undefined ? undefined : await readMetrics(metricsUrl);
-    if (history !== undefined && "metrics" in history) {
-      this.savedShareSoFar = savedShareSoFar(history.metrics);
+    if (history !== undefined && "exposition" in history) {
+      this.savedShareSoFar = savedShareSoFar(history.exposition, path);
     }
     await this.readUsage();
     this.callsMade++;

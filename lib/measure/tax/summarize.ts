@@ -27,7 +27,7 @@ export interface Measured {
   readonly savedShareSoFar: number | undefined;
 }
 
-const NO_SPREAD: Spread = { median: 0, least: 0, most: 0, count: 0 };
+const NO_SPREAD: Spread = { median: 0, low: 0, high: 0, least: 0, most: 0, count: 0 };
 
 /** Turns the measurements of one system into figures. */
 export function summarizeSystem(measured: Measured, subject: TaxSubject): SystemFigures {

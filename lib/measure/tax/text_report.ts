@@ -38,7 +38,7 @@ export function taxText(result: TaxResult): string {
   const { subject } = result;
   const shape = `${subject.rounds} rounds of ${showRoundTime(subject.segmentMs)} each, ` +
     `${subject.arrivals} arrivals, ${subject.connections} connections; medians of the rounds ` +
-    "(least..most)";
+    "(and quartiles)";
   return [
     ...wrapped(`What a proxy costs: ${subject.method}, ${placesText(result)}`),
     ...wrapped(shape),
@@ -120,7 +120,7 @@ function moneyLines({ direct, proxies, subject }: TaxResult): string[] {
   const { perVcpuHour, perCrossZoneGb } = subject.prices;
   const lines = [
     "2. Money: CPUs that 1,000 calls/s keep busy, and what that costs a month",
-    line("", ["user + system", "both (least..most)", "", "memory"]),
+    line("", ["user + system", "both (quartiles)", "", "memory"]),
   ];
   for (const system of [direct, ...proxies]) lines.push(...usageLines(system));
   lines.push(

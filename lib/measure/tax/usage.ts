@@ -1,5 +1,5 @@
 import { processTicks, residentKiB } from "./proc_text.ts";
-import { readMetrics } from "./proxy_metrics.ts";
+import { readMetrics, sumByName } from "./proxy_metrics.ts";
 
 /** USER_HZ: what the kernel counts /proc/PID/stat in, on every Linux that Deno runs on. */
 const TICKS_PER_SECOND = 100;
@@ -83,7 +83,7 @@ function whyUnreadable(pid: number, error: unknown): string {
 async function usageOfMetrics(url: string): Promise<UsageReading> {
   const read = await readMetrics(url);
   if ("missing" in read) return read;
-  const { metrics } = read;
+  const metrics = sumByName(read.exposition);
   const residentBytes = metrics.get("process_resident_memory_bytes");
   const userSeconds = metrics.get("process_cpu_user_seconds_total");
   const systemSeconds = metrics.get("process_cpu_system_seconds_total");

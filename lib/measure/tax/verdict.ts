@@ -60,11 +60,13 @@ function decide(
   if (callersSaved === undefined) {
     return [
       "shrink",
-      `${terms}. How many of its callers' calls do is not known (--metrics tells it, for a ` +
-      "collapser): send it the methods whose calls repeat, the rest direct.",
+      `${terms}. How many of its callers' calls of this method do is not known (a collapser's --metrics ` +
+      "tell it, once it has had 1,000): send it the methods whose calls repeat, the rest direct.",
     ];
   }
-  const theirs = `${terms}. Of its callers' calls ${showShare(callersSaved, 1)} needed none so far`;
+  const theirs = `${terms}. Of its callers' calls of this method ${
+    showShare(callersSaved, 1)
+  } needed none so far`;
   const pays = [time, cpu].every((from) =>
     from === "not measured" || from !== "never" && callersSaved >= from
   );
