@@ -181,6 +181,14 @@ Deno.test("charts draw a mark for every figure, within their frame", () => {
   assertEquals([addedChart(empty, "p50"), curveChart(empty), cpuChart(empty)], ["", "", ""]);
 });
 
+Deno.test("cpuChart stands system time on user time", () => {
+  const rects = [...cpuChart(full).matchAll(/ y="([^"]+)" height="([^"]+)"/g)]
+    .map(([, y, height]) => ({ y: Number(y), height: Number(height) }));
+  const [user, system] = rects as [typeof rects[0], typeof rects[0]];
+  assert(Math.abs(system!.y + system!.height - user!.y) < 0.2, JSON.stringify(rects));
+  assert(Math.abs(user!.height / system!.height - 3) < 0.05, "0.03 and 0.01");
+});
+
 Deno.test("roundSteps covers the range with a few round numbers", () => {
   assertEquals(roundSteps(0, 1), [0, 0.5, 1]);
   assertEquals(roundSteps(-3, 9), [-5, 0, 5, 10]);
