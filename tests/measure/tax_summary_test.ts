@@ -203,6 +203,33 @@ Deno.test("verdictOf keeps what answers the share from which it pays, and shrink
   assertStringIncludes(unknown.why, "in time 25.0 %, in CPU not measured");
 });
 
+Deno.test("verdictOf does not decide by a gain that cannot be told from noise", () => {
+  const facts = { ...FACTS, repeatGainMs: null, repeatsSaved: 0.9, callersSaved: 0.9 };
+  const alone = verdictOf(facts);
+  assertEquals([alone.advice, alone.breakEven.time], ["shrink", "too close to call"]);
+  assertStringIncludes(alone.why, "in time too close to call, in CPU not measured");
+  const cpu = (backendCpuMs: number) =>
+    verdictOf({ ...facts, proxyCpuMs: 0.05, repeatCpuMs: 0.05, backendCpuMs }).advice;
+  assertEquals([cpu(0.2), cpu(0.04)], ["keep", "shrink"]);
+});
+
+Deno.test("summarizeProxy calls a gain noise when the rounds disagree about it", () => {
+  const subject = subjectOf({ rates: [100], rounds: 4 });
+  const rounds = [0, 1, 2, 3];
+  const system = (name: string, repeatMs: (round: number) => number) =>
+    measured(name, [
+      ...rounds.map((round) => sample(LOW, name === "p" ? 1.5 : 1, { round })),
+      ...rounds.map((round) => sample(REPEATS, repeatMs(round), { round, saved: 900 })),
+    ]);
+  const direct = system("direct", () => 1);
+  const relay = measured("relay", rounds.map((round) => sample(LOW, 1.2, { round })));
+  const breakEven = (repeatMs: (round: number) => number) =>
+    summarizeProxy(system("p", repeatMs), { subject, direct, relay }).verdict.breakEven.time;
+  assertEquals(breakEven((round) => round % 2 === 0 ? 0.5 : 1.6), "too close to call");
+  near(breakEven(() => 0.5) as number, 0.5);
+  assertEquals(breakEven(() => 1.3), "never");
+});
+
 Deno.test("verdictOf wants it to pay in CPU too, where that was measured", () => {
   const facts = { ...FACTS, repeatGainMs: 0.3, repeatsSaved: 0.9, callersSaved: 0.5 };
   const cpu = (proxyCpuMs: number, backendCpuMs: number, repeatCpuMs?: number) =>

@@ -76,7 +76,7 @@ export function summarizeProxy(
     savedShareSoFar: measured.savedShareSoFar ?? null,
     verdict: verdictOf({
       addedMs: added[0]?.ms.p50?.median ?? 0,
-      repeatGainMs: repeatAdded === null ? undefined : -repeatAdded.median,
+      repeatGainMs: repeatAdded === null ? undefined : gainOf(repeatAdded),
       repeatsSaved: figures.repeats?.savedShare ?? undefined,
       callersSaved: measured.savedShareSoFar,
       proxyCpuMs: cpuMsPerCall,
@@ -205,6 +205,11 @@ function repeatCpuMs({ repeats }: SystemFigures, otherMs: number | undefined): n
   }
   const ms = (totalCpuMs(cpuTime(cpu)) - (1 - savedShare) * otherMs) / savedShare;
   return Math.min(otherMs, Math.max(0, ms));
+}
+
+/** null where half of the rounds find a loss. */
+function gainOf({ median, low, high, count }: Spread): number | null {
+  return count > 1 && low <= 0 && high >= 0 ? null : -median;
 }
 
 function roundRatios(samples: readonly Sample[], base: readonly Sample[]): number[] {

@@ -24,6 +24,7 @@ const INDENT = "   ";
 /** Columns of the name, then of each figure; they end before column 80. */
 const NAME_COLUMNS = 13;
 const FIGURE_COLUMNS = 16;
+const WIDE_COLUMNS = 2 * FIGURE_COLUMNS - 1;
 
 const NAMES = Object.keys(PERCENTS) as PercentName[];
 const LABELS: Readonly<Record<PercentName, string>> = {
@@ -73,7 +74,11 @@ function timeLines(result: TaxResult): string[] {
   }
   lines.push(...splitLines(result));
   lines.push(
-    line(`${showCount(subject.callers)} callers`, ["calls/s", "", "of direct", "added p50"]),
+    line(`${showCount(subject.callers)} callers`, [
+      "calls/s".padEnd(WIDE_COLUMNS),
+      "of direct",
+      "added p50",
+    ]),
   );
   for (const system of [direct, ...proxies]) lines.push(saturationLine(system));
   return lines;
@@ -107,7 +112,8 @@ function saturationLine(system: SystemFigures | ProxyFigures): string {
   const { saturation, name } = system;
   if (saturation === null) return line(name, ["not measured"]);
   const { perSecond } = saturation;
-  const figures = [showCount(perSecond.median), showRange(perSecond, showCount)];
+  const rate = `${showCount(perSecond.median)} ${showRange(perSecond, showCount)}`;
+  const figures = [rate.padEnd(WIDE_COLUMNS)];
   if ("throughputShare" in system) {
     const { throughputShare, addedAtSaturation: { p50 } } = system;
     figures.push(throughputShare === null ? "-" : showShare(throughputShare.median, 1));

@@ -60,16 +60,26 @@ async function readProcess(pid: number): Promise<UsageReading> {
   };
 }
 
+/** The process and what any of its threads has started, and so on. */
 async function family(pid: number): Promise<number[]> {
-  let children: string;
-  try {
-    children = await Deno.readTextFile(`/proc/${pid}/task/${pid}/children`);
-  } catch (error) {
-    if (error instanceof Deno.errors.NotCapable) throw error;
-    return [pid]; // a kernel without the file: the process alone
+  const found = [pid];
+  for await (const thread of Deno.readDir(`/proc/${pid}/task`)) {
+    for (const child of await childrenOf(`/proc/${pid}/task/${thread.name}`)) {
+      found.push(...await family(child));
+    }
   }
-  const below = await Promise.all(children.split(" ").filter(Boolean).map(Number).map(family));
-  return [pid, ...below.flat()];
+  return found;
+}
+
+/** None where the thread has just ended, or the kernel does not say: the process counts alone then. */
+async function childrenOf(thread: string): Promise<number[]> {
+  try {
+    const children = await Deno.readTextFile(`${thread}/children`);
+    return children.split(" ").filter(Boolean).map(Number);
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return [];
+    throw error;
+  }
 }
 
 function whyUnreadable(pid: number, error: unknown): string {

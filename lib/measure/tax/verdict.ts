@@ -11,15 +11,18 @@ export interface Verdict {
   readonly breakEven: { readonly time: BreakEven; readonly cpu: BreakEven };
 }
 
-/** A share of calls from 0 to 1, or that there is none, or that nobody can tell. */
-export type BreakEven = number | "never" | "not measured";
+/** A share of calls from 0 to 1, or that there is none, or why nobody can tell. */
+export type BreakEven = number | "never" | "too close to call" | "not measured";
 
 /** What the rule looks at. Everything is of a typical call, at a rate at which none waits for others. */
 export interface VerdictFacts {
   /** How much longer a call takes that goes through to the backend. */
   readonly addedMs: number;
-  /** How much less a repeat takes than a direct call; undefined when that was not measured. */
-  readonly repeatGainMs: number | undefined;
+  /**
+   * How much less a repeat takes than a direct call; null when that cannot be told from noise, undefined when it was
+   * not measured.
+   */
+  readonly repeatGainMs: number | null | undefined;
   /** Share of the repeats that needed no backend call; undefined where nobody could tell. */
   readonly repeatsSaved: number | undefined;
   /** Share of its own callers' calls that needed none; undefined where it does not say. */
@@ -67,16 +70,17 @@ function decide(
   const theirs = `${terms}. Of its callers' calls of this method ${
     showShare(callersSaved, 1)
   } needed none so far`;
-  const pays = [time, cpu].every((from) =>
-    from === "not measured" || from !== "never" && callersSaved >= from
-  );
+  const known = [time, cpu].filter((from) => typeof from === "number" || from === "never");
+  const pays = known.length > 0 &&
+    known.every((from) => from !== "never" && callersSaved >= from);
   return pays
     ? ["keep", `${theirs}.`]
     : ["shrink", `${theirs}: send it only the methods that repeat, or keep results longer.`];
 }
 
 function timeBreakEven({ addedMs, repeatGainMs }: VerdictFacts): BreakEven {
-  return repeatGainMs === undefined ? "not measured" : breakEven(addedMs, repeatGainMs);
+  if (repeatGainMs === undefined) return "not measured";
+  return repeatGainMs === null ? "too close to call" : breakEven(addedMs, repeatGainMs);
 }
 
 /** A repeat whose CPU was not told apart counts as much as any call, which is too dear. */
@@ -97,7 +101,7 @@ function breakEven(cost: number, gain: number): BreakEven {
 
 function share(from: BreakEven, never: string): string {
   if (from === "never") return never;
-  return from === "not measured" ? from : showShare(from, 1);
+  return typeof from === "number" ? showShare(from, 1) : from;
 }
 
 function nothingSaved({ addedMs, repeatsSaved, callersSaved }: VerdictFacts): string {
