@@ -20,7 +20,7 @@ ${
   Array.from({ length: LOOKS }, (_, i) => `.chart .s${i}{stroke:var(--s${i});fill:var(--s${i})}`)
     .join("")
 }
-.chart rect{stroke:none}.chart .line{fill:none;stroke-width:2}.chart .light{fill-opacity:.45;stroke:none}.chart text.s0,.chart text[class]{stroke:none}
+.chart rect[class]{stroke:none}.chart .line{fill:none;stroke-width:2}.chart .light{fill-opacity:.45;stroke:none}.chart text.s0,.chart text[class]{stroke:none}
 </style>`;
 
 /** A value and what stands beside its grid line. */
