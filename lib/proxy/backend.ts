@@ -8,6 +8,7 @@ import { type Exchange, NO_DEADLINE } from "./exchange.ts";
 import type { Failure } from "./failure.ts";
 import type { ProxyObserver } from "./observer.ts";
 import { RetryBudget } from "./retry_budget.ts";
+import type { SharedPool } from "./shared_pool.ts";
 import { Wall, type WallOptions } from "./wall.ts";
 
 /** Times a call that provably reached nobody is sent: the second time settles it (gRFC A6). */
@@ -28,6 +29,8 @@ export interface BackendContext {
 
 export interface BackendOptions extends LinksOptions, WallOptions {
   readonly name: string;
+  /** Takes the place of a wall of its own. */
+  readonly pool?: SharedPool | undefined;
 }
 
 /** Somewhere calls can be sent. */
@@ -65,7 +68,8 @@ export class AddressBackend implements Backend, LinksOwner {
     this.counters = counters;
     this.#group = group;
     this.#context = context;
-    this.#wall = new Wall(options, counters);
+    this.#wall = options.pool?.wall(counters, () => this.#sendWaiting()) ??
+      new Wall(options, counters);
     this.#links = new BackendLinks(this, context, options);
   }
 

@@ -5,6 +5,7 @@ import type { CallBackend } from "./call_context.ts";
 import { BackendCounters } from "./counters.ts";
 import { type Located, NameWatch } from "./name_watch.ts";
 import type { ProxyOptions } from "./proxy.ts";
+import { SharedPool } from "./shared_pool.ts";
 
 /** All that stands behind the proxy, as the proxy sees it. */
 export interface ProxyBackend extends CallBackend {
@@ -48,9 +49,11 @@ class ResolvedBackends extends Backends implements ProxyBackend {
       context,
     );
     const { timers } = context;
+    const pool = options.sharedPool ? sharedPool(options) : undefined;
     this.#watch = new NameWatch(options.backends, {
       ...{ resolve, timers },
-      onChange: (located) => this.become(located.map((backend) => optionsFor(backend, options))),
+      onChange: (located) =>
+        this.become(located.map((backend) => ({ ...optionsFor(backend, options), pool }))),
     });
   }
 
@@ -85,4 +88,11 @@ function optionsFor({ name, address }: Located, options: ProxyOptions): BackendO
     connections: options.backendConnections,
     adapts: options.backendAdaptiveConcurrency,
   };
+}
+
+function sharedPool(options: ProxyOptions): SharedPool {
+  return new SharedPool({
+    maxConcurrent: options.backendMaxConcurrent,
+    maxPending: options.backendMaxPending,
+  });
 }

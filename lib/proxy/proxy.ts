@@ -72,6 +72,11 @@ export interface ProxyOptions {
   readonly joinMaxAgeMs: number;
   readonly maxFollowers: number;
   readonly maxMessageBytes: number;
+  /**
+   * One pool for all backends in place of a wall around each, to measure what the walls are worth: `backendMaxConcurrent`
+   * and `backendMaxPending` are then those of all together. @default false
+   */
+  readonly sharedPool?: boolean;
   /** What the policy file says of methods. @default none */
   readonly policies?: readonly NamedPolicy[];
 }

@@ -24,15 +24,26 @@ export interface Sidecar {
   stop(): Promise<number>;
 }
 
+/** What no setting leads to. */
+export interface SidecarExtras {
+  /** One pool for all backends, of the size that the settings give to each. @default false */
+  readonly sharedPool?: boolean;
+}
+
 /**
  * Opens the ports and begins to serve. Throws {@linkcode BadConfiguration} for files that cannot be used, and
  * what the system says when a port cannot be had, with nothing left open.
  */
-export function startSidecar(settings: Settings, log: Logger): Sidecar {
+export function startSidecar(
+  settings: Settings,
+  log: Logger,
+  { sharedPool = false }: SidecarExtras = {},
+): Sidecar {
   const timers = new Timers();
   const files = openFiles(settings, { timers, log });
   const { certificates: { backend }, policy } = files;
-  const proxy = new Proxy({ ...proxyOptions(settings), policies: policy?.policies ?? [] }, {
+  const policies = policy?.policies ?? [];
+  const proxy = new Proxy({ ...proxyOptions(settings), policies, sharedPool }, {
     timers,
     dial: backend === undefined ? dialPlain : dialTls({
       certificates: () => backend.current,
