@@ -5,10 +5,20 @@ import { DEMO } from "./commands/demo.ts";
 import { HEALTHCHECK } from "./commands/healthcheck.ts";
 import { LOAD } from "./commands/load.ts";
 import { SERVE } from "./commands/serve.ts";
+import { STALL } from "./commands/stall.ts";
 import { TAX } from "./commands/tax.ts";
 
 /** Runs when no command was named. */
 export const DEFAULT_COMMAND = SERVE;
 
 /** Every command, in the order of the help text. */
-export const COMMANDS: readonly Command[] = [SERVE, DEMO, BACKEND, LOAD, TAX, CHECK, HEALTHCHECK];
+export const COMMANDS: readonly Command[] = [
+  SERVE,
+  DEMO,
+  BACKEND,
+  LOAD,
+  TAX,
+  STALL,
+  CHECK,
+  HEALTHCHECK,
+];

@@ -1,4 +1,11 @@
-import { type HostPort, readSettings, type Settings } from "../config/mod.ts";
+import {
+  HOST_PORT,
+  type HostPort,
+  NAMED_ADDRESS,
+  readSettings,
+  type Settings,
+} from "../config/mod.ts";
+import type { SidecarWishes } from "../measure/mod.ts";
 import { FAILED } from "./exit_codes.ts";
 import type { MessageSource, Runners } from "./runners.ts";
 
@@ -50,6 +57,10 @@ export const ROOMS: Runners = {
       ...options.method.startsWith(COUNTED) ? { backendCount: await helloCount() } : {},
     });
   },
+  async stall(options) {
+    const { runStall } = await import("../measure/mod.ts");
+    return await runStall(options, { settingsFor: stallSettings });
+  },
   async probe(target, options) {
     const { probe } = await import("../measure/mod.ts");
     return await probe(target, options);
@@ -83,14 +94,31 @@ async function messageOf(
   }
 }
 
-/** A sidecar as it comes, on free ports of this machine: whatever the environment says is not the demo's. */
-function demoSettings({ host, port }: HostPort): Settings {
+/** A sidecar as it comes, on free ports of this machine. */
+function demoSettings(backend: HostPort): Settings {
+  return ownSettings({ BACKEND_ADDRESS: HOST_PORT.show(backend) });
+}
+
+/** The same before shards that a header names, with walls as large as they are told to be. */
+function stallSettings(wishes: SidecarWishes): Settings {
+  return ownSettings({
+    BACKEND_ADDRESS: wishes.backends.map(NAMED_ADDRESS.show).join(","),
+    BACKEND_KIND: "shards",
+    BACKEND_ROUTING: `header:${wishes.header}`,
+    BACKEND_MAX_CONCURRENT: String(wishes.maxConcurrent),
+    BACKEND_MAX_PENDING: String(wishes.maxPending),
+    BACKEND_OUTLIER_DETECTION: String(wishes.outlierDetection),
+  });
+}
+
+/** Whatever the environment says is not for a sidecar that a measurement starts for itself. */
+function ownSettings(wanted: Readonly<Record<string, string>>): Settings {
   const values: Readonly<Record<string, string>> = {
-    BACKEND_ADDRESS: `${host}:${port}`,
     GRPC_HOST: "127.0.0.1",
     GRPC_PORT: "0",
     METRICS_HOST: "127.0.0.1",
     METRICS_PORT: "0",
+    ...wanted,
   };
   const reading = readSettings((name) => values[name]);
   if ("problems" in reading) throw new Error(reading.problems.join("\n"));

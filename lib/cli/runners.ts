@@ -4,6 +4,7 @@ import type {
   LoadOptions,
   ProbeResult,
   ProbeTarget,
+  StallOptions,
   TaxOptions,
 } from "../measure/mod.ts";
 import type { Signals } from "./signals.ts";
@@ -52,5 +53,6 @@ export interface Runners {
   demo(options: DemoOptions): Promise<number>;
   load(options: LoadOptions): Promise<number>;
   tax(request: TaxRequest): Promise<number>;
+  stall(options: StallOptions): Promise<number>;
   probe(target: ProbeTarget, options: { timeoutMs: number }): Promise<ProbeResult>;
 }

@@ -48,6 +48,17 @@ export function row(label: string, text: string): string {
   return label.padEnd(LABEL_COLUMNS) + text;
 }
 
+/** Lines that break at spaces, though not before a unit. */
+export function wrapped(text: string, columns: number): string[] {
+  const lines = [""];
+  for (const word of text.split(/ (?!%|s\b|ms\b)/)) {
+    const line = lines.at(-1)!;
+    if (line !== "" && line.length + 1 + word.length > columns) lines.push(word);
+    else lines[lines.length - 1] = line === "" ? word : `${line} ${word}`;
+  }
+  return lines;
+}
+
 /** Without a unit: `1.25`, `87.2`, `-350`. */
 export function threeDigits(value: number): string {
   const size = Math.abs(value);

@@ -95,7 +95,7 @@ export class LoadRun {
     this.#pacer = new Pacer({
       clock: this.#clock,
       perSecond,
-      gapMs,
+      offsetMs: gapMs && summed(gapMs),
       total: Math.min(calls, Math.max(1, Math.floor(perSecond * durationMs / 1_000))),
       onDue: (dueMs) => this.#beginDue(dueMs),
       onDone: () => this.#stopBeginning(),
@@ -162,4 +162,14 @@ export class LoadRun {
     this.#client.timers.cancel(this.#patience);
     this.#finished.resolve();
   }
+}
+
+/** When the nth call is due after the start, where gaps say so; asked in order, and any number of times for each. */
+function summed(gapMs: () => number): (index: number) => number {
+  let at = 0;
+  let offsetMs = 0;
+  return (index) => {
+    for (; at < index; at++) offsetMs += gapMs();
+    return offsetMs;
+  };
 }

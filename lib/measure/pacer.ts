@@ -19,33 +19,33 @@ export const PACER_CLOCK: PacerClock = {
 
 export interface PacerOptions {
   readonly clock: PacerClock;
+  /** Evenly, so often. */
   readonly perSecond: number;
+  /** When the nth is due after the start, in ms, where that is not evenly; never before the one that it follows. */
+  readonly offsetMs?: ((index: number) => number) | undefined;
+  /** @default {@linkcode LOOK_MS} */
+  readonly lookMs?: number;
   /** Infinity when somebody stops it. */
   readonly total: number;
-  /** How long after a call the next one is due; undefined for evenly. Its mean is what `perSecond` says. */
-  readonly gapMs?: (() => number) | undefined;
   /** `dueMs` is when it should have been, by the clock, which is never later than now. */
   readonly onDue: (dueMs: number) => void;
   readonly onDone: () => void;
 }
 
 /**
- * Says when a call is due, `perSecond` times a second from now on, evenly or by the gaps it is given. One that could
- * not be said in time is said late and not left out, with the time at which it was due, so that no delay is
- * forgotten. Takes a processor for itself when calls are due more often than every few milliseconds.
+ * Says when a call is due, `perSecond` times a second from now on, evenly or as it is told. One that could not be said in time is said
+ * late and not left out, with the time at which it was due, so that no delay is forgotten. Takes a processor for
+ * itself when calls are due more often than every few milliseconds, unless it looks ahead less.
  */
 export class Pacer {
   #options: PacerOptions;
   #startMs: number;
   #said = 0;
-  /** When the next call is due, where gaps say so. */
-  #gapDueMs: number;
   #prevent: (() => void) | undefined = undefined;
 
   constructor(options: PacerOptions) {
     this.#options = options;
     this.#startMs = options.clock.now();
-    this.#gapDueMs = this.#startMs;
     this.#prevent = options.clock.soon(() => this.#look());
   }
 
@@ -55,23 +55,21 @@ export class Pacer {
   }
 
   #look(): void {
-    const { clock, total, gapMs, onDue, onDone } = this.#options;
+    const { clock, total, onDue, onDone, lookMs = LOOK_MS } = this.#options;
     const nowMs = clock.now();
     let dueMs = this.#nextMs();
     for (; this.#said < total && dueMs <= nowMs; dueMs = this.#nextMs()) {
       this.#said++;
-      if (gapMs !== undefined) this.#gapDueMs += gapMs();
       onDue(dueMs);
     }
     if (this.#said >= total) return onDone();
     const look = () => this.#look();
-    const waitMs = dueMs - nowMs - LOOK_MS;
+    const waitMs = dueMs - nowMs - lookMs;
     this.#prevent = waitMs > 0 ? clock.after(waitMs, look) : clock.soon(look);
   }
 
   #nextMs(): number {
-    const { gapMs, perSecond } = this.#options;
-    if (gapMs !== undefined) return this.#gapDueMs;
-    return this.#startMs + this.#said * 1_000 / perSecond;
+    const { perSecond, offsetMs } = this.#options;
+    return this.#startMs + (offsetMs?.(this.#said) ?? this.#said * 1_000 / perSecond);
   }
 }

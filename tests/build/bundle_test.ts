@@ -95,6 +95,19 @@ Deno.test("bundle runs every command in an empty folder, with the permissions of
     assertMatch(said, /What to do[^]*<b>collapser<\/b>/);
   });
 
+  await t.step("stall, and its files", async () => {
+    const svg = `${installed.folder}/stall.svg`;
+    const short = ["--before", "300ms", "--stall", "500ms", "--after", "300ms"];
+    const { code, said } = await installed.ends(["stall", ...short, "--svg", svg]);
+    assertEquals(code, 0, said);
+    assertMatch(said, /^collapser +\d+\.\d %/m);
+    assertMatch(said, /^shared-pool +\d+\.\d %/m);
+    assertStringIncludes(await Deno.readTextFile(svg), "</svg>");
+    const refused = await installed.ends(["stall", ...short, "--svg", "/etc/stall.svg"]);
+    assertEquals(refused.code, 1, refused.said);
+    assertStringIncludes(refused.said, "Cannot write /etc/stall.svg");
+  });
+
   await t.step("backend, serve, load and healthcheck together", async () => {
     await using backend = installed.starts(["backend", "--port", "0"]);
     const backendPort = await portIn(backend, /127\.0\.0\.1:(\d+)/);

@@ -40,6 +40,7 @@ export async function collapser(args: string, around: Surroundings = {}): Promis
       demo: note("demo"),
       load: note("load"),
       tax: note("tax"),
+      stall: note("stall"),
       probe: async (...given) => {
         await note("probe")(...given);
         return { healthy: true, detail: "serving" };

@@ -76,6 +76,25 @@ Deno.test("Pacer leaves nothing out after a stall, and keeps to the times that w
   assertEquals(due, Array.from({ length: 1_000 }, (_, i) => i));
 });
 
+Deno.test("Pacer keeps to times that it is given, and does not look out for them unless it should", () => {
+  const clock = new TurningClock();
+  const startMs = clock.now();
+  const offsets = [0, 3, 3, 40, 41.5, 600];
+  const due: number[] = [];
+  new Pacer({
+    clock,
+    perSecond: 1,
+    offsetMs: (index) => offsets[index]!,
+    lookMs: 0,
+    total: offsets.length,
+    onDue: (dueMs) => due.push(dueMs - startMs),
+    onDone: () => {},
+  });
+  clock.run();
+  assertEquals(due, offsets);
+  assert(clock.turns < 20, `${clock.turns} turns`);
+});
+
 Deno.test("Pacer.stop ends it", () => {
   for (const perSecond of [1, 10_000]) {
     const clock = new TurningClock();

@@ -30,6 +30,19 @@ export const HOST_PORT: Kind<HostPort> = {
   show: ({ host, port }) => `${bracketed(host)}:${port}`,
 };
 
+/** A place to connect to, and what it is called. */
+export const NAMED_ADDRESS: Kind<HostPort & { readonly name: string }> = {
+  placeholder: "NAME=HOST:PORT",
+  parse(text) {
+    const [, name, rest = ""] = NAME.exec(text) ?? [];
+    const parsed = parseHostPort(rest);
+    return name === undefined || "why" in parsed
+      ? { why: "expected a name and an address, such as a=127.0.0.1:50051" }
+      : { value: { name, ...parsed.value } };
+  },
+  show: ({ name, ...address }) => `${name}=${HOST_PORT.show(address)}`,
+};
+
 /** An address to listen on, brackets off: "[::]" is "::", as `Deno.listen` takes it. */
 export const LISTEN_HOST: Kind<string> = {
   placeholder: "HOST",

@@ -4,6 +4,7 @@ import {
   HOST_PORT,
   LISTEN_ADDRESS,
   LISTEN_HOST,
+  NAMED_ADDRESS,
   unixPath,
 } from "../../../lib/config/kinds/address.ts";
 
@@ -33,6 +34,17 @@ Deno.test("HOST_PORT refuses what leaves host or port in doubt", () => {
 Deno.test("HOST_PORT shows what it would read", () => {
   assertEquals(HOST_PORT.show({ host: "::1", port: 2 }), "[::1]:2");
   assertEquals(HOST_PORT.show({ host: "db", port: 2 }), "db:2");
+});
+
+Deno.test("NAMED_ADDRESS reads a name and an address, and shows them", () => {
+  const value = { name: "shard-1", host: "::1", port: 2 };
+  assertEquals(NAMED_ADDRESS.parse("shard-1=[::1]:2"), { value });
+  assertEquals(NAMED_ADDRESS.show(value), "shard-1=[::1]:2");
+  for (const text of ["", "db:1", "=db:1", "a=", "a=db", "a b=db:1", "a=b=db:1"]) {
+    assertEquals(NAMED_ADDRESS.parse(text), {
+      why: "expected a name and an address, such as a=127.0.0.1:50051",
+    }, text);
+  }
 });
 
 Deno.test("LISTEN_HOST takes the brackets off and puts them back", () => {

@@ -1,0 +1,49 @@
+/** A call as it is planned. */
+export interface Arrival {
+  /** After the beginning of the run. */
+  readonly atMs: number;
+  /** Which backend it is for. */
+  readonly shard: number;
+}
+
+/** What arrives, and when it could not be told from any other time. */
+export interface ArrivalPlan {
+  readonly seed: number;
+  readonly perSecond: number;
+  readonly durationMs: number;
+  readonly shards: number;
+}
+
+/**
+ * Calls as independent callers make them: gaps are exponential (a Poisson process), and of each round of as many calls
+ * as there are backends every backend gets one, in an order that chance decides. The same seed gives the same calls.
+ */
+export function planArrivals({ seed, perSecond, durationMs, shards }: ArrivalPlan): Arrival[] {
+  const random = seeded(seed);
+  const meanGapMs = 1_000 / perSecond;
+  const arrivals: Arrival[] = [];
+  let round: number[] = [];
+  for (let atMs = gap(); atMs < durationMs; atMs += gap()) {
+    if (round.length === 0) round = Array.from({ length: shards }, (_, i) => i);
+    const [shard] = round.splice(Math.floor(random() * round.length), 1);
+    arrivals.push({ atMs, shard: shard! });
+  }
+  return arrivals;
+
+  function gap(): number {
+    return -Math.log(1 - random()) * meanGapMs;
+  }
+}
+
+/** At least 0, below 1: xorshift with 32 bits of state (Marsaglia 2003), which is plenty for gaps. */
+function seeded(seed: number): () => number {
+  let state = Math.imul(seed, 0x9e3779b1) ^ 0x5bd1e995 || 1; // the state must not be 0
+  const next = () => {
+    state ^= state << 13;
+    state ^= state >>> 17;
+    state ^= state << 5;
+    return (state >>> 0) / 2 ** 32;
+  };
+  for (let i = 0; i < 16; i++) next(); // similar seeds begin alike
+  return next;
+}

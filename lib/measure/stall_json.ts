@@ -1,0 +1,31 @@
+import { sharedPoolArithmetic } from "./stall_law.ts";
+import type { StallSubject } from "./stall_subject.ts";
+import { BIN_MS, type SystemResult, WELL_SHARE } from "./stall_tally.ts";
+
+/** The result as one JSON object. Times are milliseconds; a bin is [good, calls] of the healthy ones, then of all. */
+export function stallJson(subject: StallSubject, results: readonly SystemResult[]): string {
+  return JSON.stringify(
+    {
+      ...subject,
+      binMs: BIN_MS,
+      wellShare: WELL_SHARE,
+      sharedPool: sharedPoolArithmetic(subject),
+      systems: results.map(({ name, about, tally }) => ({
+        name,
+        about,
+        before: tally.before,
+        during: tally.during,
+        after: tally.after,
+        recoveryMs: tally.recoveryMs ?? null,
+        bins: tally.bins.map(({ healthy, all }) => [
+          healthy.good,
+          healthy.calls,
+          all.good,
+          all.calls,
+        ]),
+      })),
+    },
+    undefined,
+    2,
+  );
+}

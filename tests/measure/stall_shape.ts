@@ -1,0 +1,152 @@
+/**
+ * Short runs of `collapser stall`, and what must come of them.
+ *
+ * @module
+ */
+
+import { assert, assertEquals } from "@std/assert";
+import { runStall, type StallOptions } from "../../lib/measure/stall.ts";
+import type { SidecarWishes } from "../../lib/measure/stall_systems.ts";
+import type { Phase } from "../../lib/measure/stall_tally.ts";
+import { settingsOf } from "../support/local_sidecar.ts";
+import { RecordedScreen } from "./recorded_screen.ts";
+
+/** Healthy backends' calls that must be answered, throughout. */
+const HEALTHY = 0.995;
+
+/** A wall keeps two thirds; a few calls to the stalled backend are answered when it wakes before their deadline. */
+const TWO_THIRDS = { least: 0.6, most: 0.72 };
+
+/**
+ * What a shared pool may still answer once it is full, which it is half a second after the stall begins: 30 places at 100
+ * calls a second, and 60 that wait at 300. From when the first deadline passes, places are free again now and then.
+ */
+const COLLAPSED = 0.2;
+const FULL_AFTER_MS = 700;
+
+/**
+ * The p99 of a few hundred calls is the fourth slowest of them, and on a shared machine a pause of the whole process
+ * decides it. Who waits for places that the stalled backend holds waits ten times as long: until a deadline.
+ */
+const NOISE_MS = 150;
+
+/** The stalled backend wants 150 places of a pool of 30; the deadline is shorter than the stall, so that it is noticed. */
+export const SHORT: StallOptions = {
+  backends: [],
+  proxies: [],
+  port: 0,
+  method: "/hello.v1.Hello/GetGreeting",
+  header: "x-shard",
+  fault: "stall",
+  backendPid: undefined,
+  announce: false,
+  beforeMs: 1_500,
+  stallMs: 2_000,
+  afterMs: 1_000,
+  perSecond: 300,
+  deadlineMs: 1_500,
+  seed: 1,
+  places: 10,
+  waiting: 20,
+  serviceMs: 5,
+  only: [],
+  sharedPool: true,
+  json: undefined,
+  svg: undefined,
+};
+
+export interface ToldSystem {
+  readonly name: string;
+  readonly before: Phase;
+  readonly during: Phase;
+  readonly after: Phase;
+  readonly bins: readonly (readonly number[])[];
+}
+
+export interface Told {
+  readonly screen: RecordedScreen;
+  readonly code: number;
+  readonly svg: string;
+  readonly systems: ReadonlyMap<string, ToldSystem>;
+}
+
+/** Runs it, and reads what it wrote. */
+export async function stall(changes: Partial<StallOptions>): Promise<Told> {
+  const folder = await Deno.makeTempDir();
+  try {
+    const [json, svg] = [`${folder}/stall.json`, `${folder}/stall.svg`];
+    const screen = new RecordedScreen();
+    const code = await runStall({ ...SHORT, ...changes, json, svg }, { screen, settingsFor });
+    if (code !== 0) return { screen, code, svg: "", systems: new Map() };
+    const { systems } = JSON.parse(await Deno.readTextFile(json)) as { systems: ToldSystem[] };
+    return {
+      screen,
+      code,
+      svg: await Deno.readTextFile(svg),
+      systems: new Map(systems.map((system) => [system.name, system])),
+    };
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+}
+
+/** The whole claim: who keeps backends apart keeps two thirds, as fast as before; who does not keeps nothing. */
+export function assertShape(told: Told): void {
+  assertEquals([told.code, told.screen.complaints], [0, []]);
+  for (const name of ["direct", "collapser"]) {
+    const system = told.systems.get(name);
+    if (system === undefined) continue;
+    for (const phase of ["before", "during", "after"] as const) {
+      const { healthy, healthyStatuses } = system[phase];
+      assert(
+        healthy.good >= healthy.calls * HEALTHY,
+        `${name} ${phase}: ${Deno.inspect(healthyStatuses)}`,
+      );
+    }
+    const { good, calls } = system.during.all;
+    const share = good / calls;
+    assert(
+      share >= TWO_THIRDS.least && share <= TWO_THIRDS.most,
+      `${name}: ${share} of all during the stall`,
+    );
+  }
+  const shared = told.systems.get("shared-pool")!;
+  const { healthy } = shared.before;
+  assert(healthy.good >= healthy.calls * HEALTHY, "it is the stall that ends it");
+  const from = (SHORT.beforeMs + FULL_AFTER_MS) / 100;
+  const late = shared.bins.slice(from, (SHORT.beforeMs + SHORT.deadlineMs) / 100);
+  const good = late.reduce((sum, [, , allGood]) => sum + allGood!, 0);
+  const calls = late.reduce((sum, [, , , all]) => sum + all!, 0);
+  assert(good < calls * COLLAPSED, `the shared pool answered ${good} of ${calls} calls`);
+}
+
+/** Why the run says nothing about latency, or what it says is wrong; undefined when all is well. */
+export function slowness({ systems }: Told): string | undefined {
+  for (const name of ["direct", "collapser"]) {
+    const system = systems.get(name);
+    if (system === undefined) continue;
+    const [before, during] = [system.before.p99Ms!, system.during.p99Ms!];
+    if (during > 2 * before + NOISE_MS) return `${name}: p99 ${before} ms before, ${during} during`;
+  }
+}
+
+/** Whether clients without any proxy were served badly as well: a machine that stood still, and no result. */
+export function machineStoodStill({ systems }: Told): boolean {
+  const direct = systems.get("direct");
+  if (direct === undefined) return false;
+  return [direct.before, direct.during, direct.after].some(({ healthy }) =>
+    healthy.good < healthy.calls * HEALTHY
+  );
+}
+
+export function settingsFor(wishes: SidecarWishes) {
+  return settingsOf({
+    BACKEND_ADDRESS: wishes.backends.map(({ name, host, port }) => `${name}=${host}:${port}`)
+      .join(","),
+    BACKEND_KIND: "shards",
+    BACKEND_ROUTING: `header:${wishes.header}`,
+    BACKEND_MAX_CONCURRENT: String(wishes.maxConcurrent),
+    BACKEND_MAX_PENDING: String(wishes.maxPending),
+    BACKEND_OUTLIER_DETECTION: String(wishes.outlierDetection),
+  });
+}
