@@ -17,6 +17,7 @@ export function stallJson(subject: StallSubject, results: readonly SystemResult[
         during: tally.during,
         after: tally.after,
         recoveryMs: tally.recoveryMs ?? null,
+        latestMs: tally.latestMs,
         bins: tally.bins.map(({ healthy, all }) => [
           healthy.good,
           healthy.calls,

@@ -108,11 +108,12 @@ export class StallRun {
   #call(dueMs: number): void {
     const index = this.#begun++;
     const { shard } = this.#arrivals[index]!;
+    const lateMs = this.#clock.now() - dueMs;
     this.#system.call(shard, keyBody(index), dueMs, (status, endedMs) => {
       const sinceStartMs = dueMs - this.#startMs;
       if (sinceStartMs >= 0) {
         const latencyMs = endedMs - dueMs;
-        this.#records.push({ dueMs: sinceStartMs, shard, latencyMs, status });
+        this.#records.push({ dueMs: sinceStartMs, shard, latencyMs, lateMs, status });
       }
       if (++this.#ended === this.#arrivals.length) this.#finished.resolve();
     });

@@ -3,8 +3,11 @@ import { STATUS, statusName } from "../grpc/mod.ts";
 /** Width of a bin. */
 export const BIN_MS = 100;
 
-/** After the fault a bin counts as well again from this share of good calls on: a bin holds only some thirty. */
+/** A bin is well from this share of good calls on: it holds only some thirty. */
 export const WELL_SHARE = 0.95;
+
+/** So many bins in a row must be well for it to be over; what comes later has another reason. */
+const WELL_BINS = 5;
 
 /** One call as its caller saw it. Times are from the beginning of the run. */
 export interface CallRecord {
@@ -13,6 +16,8 @@ export interface CallRecord {
   readonly shard: number;
   /** From when it was due. */
   readonly latencyMs: number;
+  /** How long after that it was made. */
+  readonly lateMs: number;
   readonly status: number;
 }
 
@@ -57,8 +62,10 @@ export interface StallTally {
   readonly before: Phase;
   readonly during: Phase;
   readonly after: Phase;
-  /** From the end of the fault until no bin was ill any more; undefined when the last one still was. */
+  /** From the end of the fault until all was well for half a second; undefined when that did not come. */
   readonly recoveryMs: number | undefined;
+  /** How late the latest call was made: the generator's own fault, and part of that call's latency. */
+  readonly latestMs: number;
 }
 
 /** What one system came to. */
@@ -80,6 +87,7 @@ export function tallyStall(records: readonly CallRecord[], judging: Judging): St
     during: phase(faultBeginsMs, faultEndsMs),
     after: phase(faultEndsMs, Infinity),
     recoveryMs: recoveryOf(bins, faultEndsMs),
+    latestMs: records.reduce((latest, { lateMs }) => Math.max(latest, lateMs), 0),
   };
 }
 
@@ -149,9 +157,10 @@ function percentile(sorted: readonly number[], percent: number): number | undefi
 }
 
 function recoveryOf(bins: readonly Bin[], faultEndsMs: number): number | undefined {
-  const lastIll = bins.findLast(({ fromMs, all }) =>
-    fromMs + BIN_MS > faultEndsMs && shareOf(all) < WELL_SHARE
-  );
-  if (lastIll === undefined) return 0;
-  return lastIll === bins.at(-1) ? undefined : lastIll.fromMs + BIN_MS - faultEndsMs;
+  const isWell = ({ all }: Bin) => shareOf(all) >= WELL_SHARE;
+  for (let at = Math.floor(faultEndsMs / BIN_MS); at + WELL_BINS <= bins.length; at++) {
+    if (bins.slice(at, at + WELL_BINS).every(isWell)) {
+      return Math.max(0, bins[at]!.fromMs - faultEndsMs);
+    }
+  }
 }

@@ -84,6 +84,17 @@ Deno.test("StallReport fits 80 columns whatever it says, and is plain without co
   assertEquals(stripVTControlCharacters(coloured), textOf(SUBJECT));
 });
 
+Deno.test("StallReport says whose calls were made late, and only then", () => {
+  const [first, second] = RESULTS;
+  const results = [first!, { ...second!, tally: { ...second!.tally, latestMs: 812 } }];
+  const text = textOf(SUBJECT, { results });
+  assertStringIncludes(
+    text,
+    "caution: shared-pool got calls up to 812 ms late: the machine was busy",
+  );
+  assertEquals(text.match(/caution/g)?.length, 1);
+});
+
 Deno.test("StallReport breaks a long list of statuses between them", () => {
   const [first] = RESULTS;
   const counts = { OK: 1, DeadlineExceeded: 2_222, ResourceExhausted: 3_333, Unavailable: 4_444 };

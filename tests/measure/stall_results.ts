@@ -29,7 +29,7 @@ export function resultOf(
   for (let dueMs = 0; dueMs < 4_000; dueMs += 10) {
     for (const shard of [0, 1, 2]) {
       const status = fails(shard, dueMs) ? 14 : 0;
-      records.push({ dueMs, shard, status, latencyMs: 5 });
+      records.push({ dueMs, shard, status, latencyMs: 5, lateMs: 0 });
     }
   }
   const tally = tallyStall(records, {

@@ -24,6 +24,9 @@ const TWO_THIRDS = { least: 0.6, most: 0.72 };
 const COLLAPSED = 0.2;
 const FULL_AFTER_MS = 700;
 
+/** What comes due in a longer pause does not fit into 10 places and 20 that wait, at 100 calls a second each. */
+const MAX_PAUSE_MS = 250;
+
 /**
  * The p99 of a few hundred calls is the fourth slowest of them, and on a shared machine a pause of the whole process
  * decides it. Who waits for places that the stalled backend holds waits ten times as long: until a deadline.
@@ -60,6 +63,7 @@ export interface ToldSystem {
   readonly before: Phase;
   readonly during: Phase;
   readonly after: Phase;
+  readonly latestMs: number;
   readonly bins: readonly (readonly number[])[];
 }
 
@@ -130,13 +134,9 @@ export function slowness({ systems }: Told): string | undefined {
   }
 }
 
-/** Whether clients without any proxy were served badly as well: a machine that stood still, and no result. */
-export function machineStoodStill({ systems }: Told): boolean {
-  const direct = systems.get("direct");
-  if (direct === undefined) return false;
-  return [direct.before, direct.during, direct.after].some(({ healthy }) =>
-    healthy.good < healthy.calls * HEALTHY
-  );
+/** Whether this process, which is callers and backends too, stood still for longer than the pools can bridge. */
+export function stoodStill({ systems }: Told): boolean {
+  return [...systems.values()].some(({ latestMs }) => latestMs > MAX_PAUSE_MS);
 }
 
 export function settingsFor(wishes: SidecarWishes) {

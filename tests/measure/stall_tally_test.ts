@@ -16,7 +16,7 @@ const JUDGING: Judging = {
 };
 
 function call(dueMs: number, shard: number, ended: Partial<CallRecord> = {}): CallRecord {
-  return { dueMs, shard, latencyMs: 5, status: STATUS.ok, ...ended };
+  return { dueMs, shard, latencyMs: 5, lateMs: 0, status: STATUS.ok, ...ended };
 }
 
 /** Ten calls to each of three backends in every bin; those to the first fail when `fails` says so. */
@@ -69,16 +69,24 @@ Deno.test("tallyStall gives percentiles of the good calls to healthy backends", 
   assertEquals([during.p50Ms, during.p99Ms], [undefined, undefined]);
 });
 
-Deno.test("tallyStall finds when the last ill bin after the fault was over", () => {
+Deno.test("tallyStall finds from when on all was well for half a second", () => {
   const recovery = (fails: (dueMs: number) => boolean, faultEndsMs = 2_000) =>
     tallyStall(calls(fails), { ...JUDGING, faultEndsMs }).recoveryMs;
   assertEquals(recovery(() => false), 0);
   assertEquals(recovery((dueMs) => dueMs >= 1_000 && dueMs < 2_000), 0);
   assertEquals(recovery((dueMs) => dueMs >= 1_000 && dueMs < 2_300), 300);
-  assertEquals(recovery((dueMs) => dueMs >= 2_400 && dueMs < 2_500), 500);
+  assertEquals(recovery((dueMs) => dueMs >= 2_400 && dueMs < 2_500), 500, "not half a second");
+  assertEquals(recovery((dueMs) => dueMs >= 2_600 && dueMs < 2_700), 0, "of another reason");
   assertEquals(recovery((dueMs) => dueMs >= 1_000 && dueMs < 2_040, 2_040), 60);
   assertEquals(recovery((dueMs) => dueMs >= 1_000), undefined, "it never came back");
-  assertEquals(recovery((dueMs) => dueMs === 2_500), 0, "one call of thirty may fail");
+  assertEquals(recovery((dueMs) => dueMs < 2_600), undefined, "nobody knows");
+  assertEquals(recovery((dueMs) => dueMs === 2_300), 0, "one call of thirty may fail");
+});
+
+Deno.test("tallyStall keeps how late the latest call was made", () => {
+  assertEquals(tallyStall([], JUDGING).latestMs, 0);
+  const late = [call(0, 1, { lateMs: 3 }), call(1, 1, { lateMs: 40 }), call(2, 1)];
+  assertEquals(tallyStall(late, JUDGING).latestMs, 40);
 });
 
 Deno.test("shareOf is whole where nothing could go wrong", () => {

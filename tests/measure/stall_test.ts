@@ -3,7 +3,7 @@ import { StallBackend } from "../../lib/measure/stall_backend.ts";
 import { LocalSidecar } from "../support/local_sidecar.ts";
 import { Process } from "../support/process.ts";
 import { until } from "../support/waiting.ts";
-import { assertShape, machineStoodStill, slowness, stall, type Told } from "./stall_shape.ts";
+import { assertShape, slowness, stall, stoodStill, type Told } from "./stall_shape.ts";
 
 /**
  * Latency on a shared machine, and whether it stood still for longer than the pools can bridge, are not ours to
@@ -15,8 +15,8 @@ async function untilQuiet(run: () => Promise<Told>): Promise<Told> {
   let why = "";
   for (let trial = 1; trial <= TRIALS; trial++) {
     const told = await run();
-    if (machineStoodStill(told)) {
-      why = "the machine stood still";
+    if (stoodStill(told)) {
+      why = "the process stood still";
       continue;
     }
     assertShape(told);
