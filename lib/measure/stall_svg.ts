@@ -5,7 +5,7 @@ import { type Bin, BIN_MS, type Share, shareOf, type SystemResult } from "./stal
 const WIDTH = 760;
 const LEFT = 64;
 const RIGHT = 24;
-const TOP = 92;
+const TOP = 106;
 const PANEL = 96;
 const GAP = 42;
 const BOTTOM = 44;
