@@ -33,7 +33,7 @@ export function plotColumns(bins: number, most: number): number {
 function columnsOf(bins: readonly Share[], columns: number): Share[] {
   const merged: Share[] = Array.from({ length: columns }, () => ({ calls: 0, good: 0 }));
   for (const [i, { calls, good }] of bins.entries()) {
-    const column = merged[Math.floor(i / bins.length * columns)]!;
+    const column = merged[Math.floor(i * columns / bins.length)]!;
     column.calls += calls;
     column.good += good;
   }

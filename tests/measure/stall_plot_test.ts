@@ -23,6 +23,13 @@ Deno.test("plotLine puts bins together by their calls where there is no room for
   assertEquals(plotLine(bins([[1, 1], [1, 1], [1, 1], [0, 1], [0, 1]]), 2).length, 2);
 });
 
+Deno.test("plotLine leaves no column without a bin", () => {
+  for (let count = 1; count <= 200; count++) {
+    const line = plotLine(bins(Array.from({ length: count }, () => [0, 1])), Math.min(count, 64));
+    assertEquals(line, "·".repeat(Math.min(count, 64)), `${count} bins`);
+  }
+});
+
 Deno.test("plotFault stands over the columns of the fault, with its name where there is room", () => {
   const scale = { durationMs: 1_000, columns: 50 };
   assertEquals(
