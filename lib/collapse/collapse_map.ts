@@ -1,4 +1,7 @@
 import { Flight, type Reply, type Waiter } from "./flight.ts";
+import { FlightList } from "./flight_list.ts";
+import { type HotKey, HotKeys } from "./hot_keys.ts";
+import { pathInKey } from "./key.ts";
 import { KeyHead, type Service } from "./key_head.ts";
 import { StoredResults } from "./stored_results.ts";
 
@@ -10,6 +13,9 @@ const HEADS_EXAMINED = 2;
 
 /** Keys of one head remembered as private; a backend whose every answer is private says so again at the next one. */
 const MAX_PRIVATE_KEYS = 1_000;
+
+/** Flights and stored results, each, whose calls are counted when somebody asks for the hot keys: those used last. */
+const MAX_HARVESTED = 1_000;
 
 export interface CollapseLimits {
   /** Results kept (COLLAPSER_MAX_CACHE_ENTRIES). */
@@ -34,6 +40,9 @@ export class CollapseMap<R extends Reply> {
   /** Flights whose backend call has not ended. */
   flying = 0;
   readonly stored: StoredResults<R>;
+  /** Those flights, in the order in which they began. */
+  readonly underWay = new FlightList<R>();
+  #hotKeys = new HotKeys<R>();
   #limits: CollapseLimits;
   #heads = new Map<string, KeyHead<R>>();
 
@@ -41,6 +50,7 @@ export class CollapseMap<R extends Reply> {
     this.#limits = limits;
     this.stored = new StoredResults(limits, (flight) => {
       this.#forget(flight);
+      this.#hotKeys.note(flight);
       flight.reply.forget();
     });
   }
@@ -64,6 +74,7 @@ export class CollapseMap<R extends Reply> {
     if (flight === undefined || flight.generation !== head.service.generation) return undefined;
     if (flight.expiresAtMs > 0) {
       if (nowMs >= flight.expiresAtMs) return undefined;
+      flight.asked++;
       this.stored.touch(flight);
       return flight;
     }
@@ -83,6 +94,7 @@ export class CollapseMap<R extends Reply> {
     if (before?.stored) this.stored.remove(before);
     const flight = new Flight(head, bodyKey, start);
     head.flights.set(bodyKey, flight);
+    this.underWay.add(flight);
     this.flying++;
     return flight;
   }
@@ -94,6 +106,7 @@ export class CollapseMap<R extends Reply> {
     if (last !== undefined) last.nextWaiter = waiter;
     flight.lastWaiter = waiter;
     flight.waiterCount++;
+    flight.asked++;
     this.waiting++;
   }
 
@@ -118,9 +131,9 @@ export class CollapseMap<R extends Reply> {
   /** The flight's call has ended; it takes no more joiners unless it is kept. */
   land(flight: Flight<R>): void {
     if (flight.landed) return;
-    flight.landed = true;
-    this.flying--;
+    this.#end(flight);
     this.#forget(flight);
+    this.#hotKeys.note(flight);
   }
 
   /**
@@ -135,8 +148,7 @@ export class CollapseMap<R extends Reply> {
       flight.generation === flight.head.service.generation
     ) {
       this.stored.add(flight, nowMs, ttlMs); // first: a fault in it must not leave a landed flight to be joined
-      flight.landed = true;
-      this.flying--;
+      this.#end(flight);
     } else {
       this.land(flight);
     }
@@ -165,6 +177,37 @@ export class CollapseMap<R extends Reply> {
   /** Lets go of what has expired. */
   sweep(nowMs: number): void {
     this.stored.sweep(nowMs);
+    this.#hotKeys.turn(nowMs);
+  }
+
+  /** The keys that were asked for most of late, and since when; see {@linkcode HotKeys}. */
+  hottest(nowMs: number, limit: number): { readonly sinceMs: number; readonly keys: HotKey[] } {
+    for (const newest of [this.underWay.newest, this.stored.newest]) {
+      let flight = newest;
+      for (let i = 0; i < MAX_HARVESTED && flight !== undefined; i++, flight = flight.older) {
+        if (flight.asked > 0) this.#hotKeys.note(flight);
+      }
+    }
+    return this.#hotKeys.hottest(nowMs, limit);
+  }
+
+  /**
+   * Drops the stored results of a method, or all, and returns how many those were. Flights under way go on for those
+   * who wait, but nobody joins them any more and they are not kept.
+   */
+  purge(path?: string): number {
+    const concerns = ({ head: { text } }: Flight<R>) =>
+      path === undefined || pathInKey(text) === path;
+    for (let flight = this.underWay.newest; flight !== undefined; flight = flight.older) {
+      if (concerns(flight)) flight.sealed = true;
+    }
+    const before = this.stored.entries;
+    for (let flight = this.stored.newest; flight !== undefined;) {
+      const { older } = flight;
+      if (concerns(flight)) this.stored.remove(flight);
+      flight = older;
+    }
+    return before - this.stored.entries;
   }
 
   /** Forgets every head and every stored result: those who remember heads must ask for them again. */
@@ -172,6 +215,12 @@ export class CollapseMap<R extends Reply> {
     this.stored.clear();
     for (const head of this.#heads.values()) head.retired = true;
     this.#heads.clear();
+  }
+
+  #end(flight: Flight<R>): void {
+    flight.landed = true;
+    this.flying--;
+    this.underWay.remove(flight);
   }
 
   #forget(flight: Flight<R>): void {

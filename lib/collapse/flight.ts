@@ -33,6 +33,8 @@ export class Flight<R extends Reply> {
   /** The one who came last; the others hang on it. */
   lastWaiter: Waiter<R> | undefined = undefined;
   waiterCount = 0;
+  /** Callers that it was there for and that {@linkcode HotKeys} has not counted yet. */
+  asked = 0;
   /** It takes no more joiners, since its beginning is no longer held for them or its answer is for nobody else. */
   sealed = false;
   /** Its backend call has ended. */
@@ -41,7 +43,7 @@ export class Flight<R extends Reply> {
   expiresAtMs = 0;
   /** Bytes it counts for while it is stored. */
   storedBytes = 0;
-  /** Neighbours in the order of use, while it is stored. */
+  /** Neighbours in its `FlightList`: in the order of beginning while it is under way, of use while it is stored. */
   newer: Flight<R> | undefined = undefined;
   older: Flight<R> | undefined = undefined;
 

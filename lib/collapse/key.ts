@@ -72,6 +72,12 @@ export function headKey(
   return parts.map((part) => part === undefined ? "-" : `${part.length}:${part}`).join("");
 }
 
+/** The method's path in what {@linkcode headKey} made; "" when there is none. */
+export function pathInKey(headText: string): string {
+  const length = /^\d+(?=:)/.exec(headText)?.[0] ?? "0";
+  return headText.slice(length.length + 1, length.length + 1 + Number(length));
+}
+
 /**
  * The part of the key that the request message makes: its bytes with flag and length, one character each, or their
  * SHA-256 when they are many. `latin1` and `digest` are passed in since this room touches neither text codecs nor

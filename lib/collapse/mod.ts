@@ -25,6 +25,7 @@ export {
   type Verdict,
 } from "./eligibility.ts";
 export { Flight, type Reply, Waiter } from "./flight.ts";
+export type { HotKey } from "./hot_keys.ts";
 export {
   bodyKey,
   compileKeyPolicy,
@@ -32,6 +33,7 @@ export {
   isKeyMetadata,
   type KeyCodec,
   type KeyPolicy,
+  pathInKey,
 } from "./key.ts";
 export { KeyHead, type Service } from "./key_head.ts";
 export { RecentKeys } from "./recent_keys.ts";

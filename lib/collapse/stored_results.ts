@@ -1,4 +1,5 @@
 import type { Flight, Reply } from "./flight.ts";
+import { FlightList } from "./flight_list.ts";
 
 /** What a stored result costs besides its bytes and its key: the flight, its log, and their places in maps. */
 const ENTRY_OVERHEAD_BYTES = 512;
@@ -13,8 +14,7 @@ export class StoredResults<R extends Reply> {
   #maxEntries: number;
   #maxBytes: number;
   #onGone: (flight: Flight<R>) => void;
-  #newest: Flight<R> | undefined = undefined;
-  #oldest: Flight<R> | undefined = undefined;
+  #byUse = new FlightList<R>();
 
   /** `onGone` hears of every result that leaves. */
   constructor(
@@ -26,6 +26,16 @@ export class StoredResults<R extends Reply> {
     this.#onGone = onGone;
   }
 
+  /** Used last; older ones hang on it. */
+  get newest(): Flight<R> | undefined {
+    return this.#byUse.newest;
+  }
+
+  /** Used longest ago; newer ones hang on it. */
+  get oldest(): Flight<R> | undefined {
+    return this.#byUse.oldest;
+  }
+
   /**
    * Keeps the flight's reply until `ttlMs` from now; what does not fit at all leaves at once. The least recently used
    * results have mostly expired, so each new one lets go of a few: under load nothing dead is left for the sweep.
@@ -33,30 +43,30 @@ export class StoredResults<R extends Reply> {
   add(flight: Flight<R>, nowMs: number, ttlMs: number): void {
     for (
       let i = 0;
-      i < EXPIRED_PER_ADDED && this.#oldest !== undefined && nowMs >= this.#oldest.expiresAtMs;
+      i < EXPIRED_PER_ADDED && this.oldest !== undefined && nowMs >= this.oldest.expiresAtMs;
       i++
     ) {
-      this.remove(this.#oldest);
+      this.remove(this.oldest);
     }
     flight.expiresAtMs = nowMs + ttlMs;
     flight.storedBytes = flight.reply.heldBytes + flight.bodyKey.length + ENTRY_OVERHEAD_BYTES;
     this.entries++;
     this.bytes += flight.storedBytes;
-    this.#link(flight);
+    this.#byUse.add(flight);
     while (this.entries > this.#maxEntries || this.bytes > this.#maxBytes) {
-      this.remove(this.#oldest!);
+      this.remove(this.oldest!);
     }
   }
 
   /** It was used just now. */
   touch(flight: Flight<R>): void {
-    if (flight === this.#newest) return;
-    this.#unlink(flight);
-    this.#link(flight);
+    if (flight === this.#byUse.newest) return;
+    this.#byUse.remove(flight);
+    this.#byUse.add(flight);
   }
 
   remove(flight: Flight<R>): void {
-    this.#unlink(flight);
+    this.#byUse.remove(flight);
     this.entries--;
     this.bytes -= flight.storedBytes;
     flight.expiresAtMs = 0;
@@ -66,7 +76,7 @@ export class StoredResults<R extends Reply> {
 
   /** Removes what has expired by `nowMs`. */
   sweep(nowMs: number): void {
-    for (let flight = this.#oldest; flight !== undefined;) {
+    for (let flight = this.oldest; flight !== undefined;) {
       const { newer } = flight;
       if (nowMs >= flight.expiresAtMs) this.remove(flight);
       flight = newer;
@@ -74,23 +84,6 @@ export class StoredResults<R extends Reply> {
   }
 
   clear(): void {
-    while (this.#oldest !== undefined) this.remove(this.#oldest);
-  }
-
-  #link(flight: Flight<R>): void {
-    flight.older = this.#newest;
-    if (this.#newest !== undefined) this.#newest.newer = flight;
-    this.#newest = flight;
-    this.#oldest ??= flight;
-  }
-
-  #unlink(flight: Flight<R>): void {
-    const { older, newer } = flight;
-    if (older !== undefined) older.newer = newer;
-    if (newer !== undefined) newer.older = older;
-    if (this.#oldest === flight) this.#oldest = newer;
-    if (this.#newest === flight) this.#newest = older;
-    flight.older = undefined;
-    flight.newer = undefined;
+    while (this.oldest !== undefined) this.remove(this.oldest);
   }
 }
