@@ -36,8 +36,8 @@ export class HotKey {
  * The keys that are asked for most, bounded. Calls are counted on their flights, which costs a call an increment, and
  * are added up here when a flight is let go of, or when somebody wants to know.
  *
- * What many callers asked for at once is always counted; what comes alone each time is found by chance, soon when it
- * comes often, and is counted from then on.
+ * What several callers had from one flight is counted exactly. Calls that had a flight each for themselves, which saved
+ * nothing, are estimated from a sample: leading one must not cost more for being counted.
  */
 export class HotKeys<R extends Reply> {
   /** By the head's text, then by the message's part of the key. */
@@ -50,20 +50,22 @@ export class HotKeys<R extends Reply> {
 
   /** Adds the calls of a flight that were not added before. */
   note(flight: Flight<R>): void {
-    const { asked, head: { text }, bodyKey } = flight;
+    const { asked } = flight;
+    const isSingle = asked < 2;
+    if (isSingle && !this.#isLookedAt()) return;
+    flight.asked = 0;
+    const { head: { text }, bodyKey } = flight;
     const ofHead = this.#keys.get(text);
     const known = ofHead?.get(bodyKey);
     if (known !== undefined) {
-      known.calls += asked;
-    } else {
-      if (asked < 2 && !this.#isLookedAt()) return;
-      const made = new HotKey(text, bodyKey);
-      made.calls = asked;
-      if (ofHead === undefined) this.#keys.set(text, new Map([[bodyKey, made]]));
-      else ofHead.set(bodyKey, made);
-      if (++this.#size > MAX_KEYS) this.#keep(this.#sorted().slice(0, KEPT_KEYS));
+      known.calls += isSingle ? asked * SINGLES_PER_LOOK : asked; // for those that were not looked at
+      return;
     }
-    flight.asked = 0;
+    const made = new HotKey(text, bodyKey);
+    made.calls = asked;
+    if (ofHead === undefined) this.#keys.set(text, new Map([[bodyKey, made]]));
+    else ofHead.set(bodyKey, made);
+    if (++this.#size > MAX_KEYS) this.#dropCold();
   }
 
   /** Begins a new window when the one under way is over. */
@@ -72,11 +74,11 @@ export class HotKeys<R extends Reply> {
     const sinceMs = nowMs - this.#windowBeganMs;
     if (sinceMs < WINDOW_MS) return;
     const isLate = sinceMs >= 2 * WINDOW_MS; // nobody looked for so long that the window before is over as well
-    for (const key of this.#all()) {
+    this.#keepWhere((key) => {
       key.callsBefore = isLate ? 0 : key.calls;
       key.calls = 0;
-    }
-    this.#keep(this.#all().filter(({ callsBefore }) => callsBefore > 0));
+      return key.callsBefore > 0;
+    });
     this.#windowBeganMs = nowMs;
     this.#firstWindow = isLate;
   }
@@ -98,21 +100,31 @@ export class HotKeys<R extends Reply> {
     return (dice >>> 0) % SINGLES_PER_LOOK === 0;
   }
 
+  /** The hottest stay. Half go at once, and totals are sorted as plain numbers: whoever sends new keys pays little for it. */
+  #dropCold(): void {
+    const totals = Float64Array.from(this.#all(), ({ total }) => total).sort();
+    const least = totals[totals.length - KEPT_KEYS]!;
+    let places = KEPT_KEYS;
+    for (const total of totals) if (total > least) places--;
+    this.#keepWhere(({ total }) => total > least || total === least && places-- > 0);
+  }
+
+  #keepWhere(stays: (key: HotKey) => boolean): void {
+    for (const [text, ofHead] of this.#keys) {
+      for (const [bodyKey, key] of ofHead) {
+        if (stays(key)) continue;
+        ofHead.delete(bodyKey);
+        this.#size--;
+      }
+      if (ofHead.size === 0) this.#keys.delete(text);
+    }
+  }
+
   #all(): HotKey[] {
     return [...this.#keys.values()].flatMap((ofHead) => [...ofHead.values()]);
   }
 
   #sorted(): HotKey[] {
     return this.#all().sort((a, b) => b.total - a.total);
-  }
-
-  #keep(keys: readonly HotKey[]): void {
-    this.#keys.clear();
-    this.#size = keys.length;
-    for (const key of keys) {
-      const ofHead = this.#keys.get(key.headText);
-      if (ofHead === undefined) this.#keys.set(key.headText, new Map([[key.bodyKey, key]]));
-      else ofHead.set(key.bodyKey, key);
-    }
   }
 }

@@ -53,19 +53,16 @@ Deno.test("HotKeys gives the hottest first, and no more than it is asked for", (
   assertEquals(hottest(fixture, 0, 2), [["of 7", 7], ["of 6", 6]]);
 });
 
-Deno.test("HotKeys finds a key whose calls come one by one, and then counts each", () => {
+Deno.test("HotKeys estimates a key whose calls come one by one, whatever comes in turn with it", () => {
   const fixture = new MapFixture();
-  for (let i = 0; i < 1_000; i++) ask(fixture, "a", 1);
-  const [[found, counted]] = hottest(fixture, 0) as [[string, number]];
-  assert(found === "a" && counted > 900, `${found} ${counted}`);
-  // Whatever else comes before it: it is found in time.
-  const busy = new MapFixture();
-  for (let i = 0; i < 1_000; i++) {
-    ask(busy, `once ${i}`, 1);
-    if (i % 7 === 0) ask(busy, "often", 1); // in turn with the others
+  for (let i = 0; i < 70_000; i++) {
+    ask(fixture, `once ${i}`, 1);
+    if (i % 7 === 0) ask(fixture, "often", 1);
   }
-  const [[key, calls]] = hottest(busy, 0) as [[string, number]];
-  assert(key === "often" && calls > 50, `${key} ${calls}`);
+  const [[key, calls], ...others] = hottest(fixture, 0) as [[string, number], [string, number]];
+  assertEquals(key, "often");
+  assert(calls > 8_000 && calls < 12_000, `${calls} of 10,000`);
+  assertEquals(others[0]![1], 1); // what came once is not made more of
 });
 
 Deno.test("HotKeys keeps the hot ones among any number of keys, and is bounded", () => {
