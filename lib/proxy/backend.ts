@@ -6,6 +6,7 @@ import type { BackendGroup } from "./backends.ts";
 import type { BackendCounters, ProxyCounters } from "./counters.ts";
 import { type Exchange, NO_DEADLINE } from "./exchange.ts";
 import type { Failure } from "./failure.ts";
+import type { BackendReport } from "./inspection.ts";
 import type { ProxyObserver } from "./observer.ts";
 import { RetryBudget } from "./retry_budget.ts";
 import type { SharedPool } from "./shared_pool.ts";
@@ -75,6 +76,15 @@ export class AddressBackend implements Backend, LinksOwner {
 
   get trouble(): string {
     return this.#links.trouble;
+  }
+
+  get onlyName(): string {
+    return this.name;
+  }
+
+  reports(): readonly BackendReport[] {
+    const { counters, trouble } = this;
+    return [{ counters, trouble, standing: "in", why: "" }];
   }
 
   /** Connects, and keeps doing so: readiness must be known before the first call. */

@@ -4,6 +4,7 @@ import { BackendCounters } from "./counters.ts";
 import type { Exchange } from "./exchange.ts";
 import type { Failure } from "./failure.ts";
 import { HealthProbe } from "./health_probe.ts";
+import type { BackendReport } from "./inspection.ts";
 import { Member } from "./member.ts";
 import { Outliers, type OutliersOwner } from "./outliers.ts";
 import { type Placement, placementFor, type Routing } from "./placement.ts";
@@ -97,6 +98,16 @@ export class Backends implements CallBackend, BackendGroup, OutliersOwner {
     for (const probe of this.#probes.values()) probe.stop();
     this.#probes.clear();
     for (const { backend } of this.members) backend.stop();
+  }
+
+  // ---- how they are
+
+  readonly onlyName = "";
+
+  reports(): readonly BackendReport[] {
+    return this.members.map(({ backend: { counters, trouble }, standing, why }) => ({
+      ...{ counters, trouble, standing, why },
+    }));
   }
 
   // ---- calls

@@ -6,7 +6,7 @@ import { CallClock } from "./call_clock.ts";
 import type { CallerSession } from "./caller_session.ts";
 import type { Outcome, PassReason } from "./counters.ts";
 import { joinData, withDebugTrailer } from "./debug_log.ts";
-import { NO_DEADLINE, type ReplySource } from "./exchange.ts";
+import { type Exchange, NO_DEADLINE, type ReplySource } from "./exchange.ts";
 import { type Failure, statusOfFailure } from "./failure.ts";
 import { OwnExchange } from "./own_exchange.ts";
 import { ownHealthReply } from "./own_health.ts";
@@ -34,7 +34,7 @@ export class Call extends Waiter<SharedCall> {
   deadlineMs = NO_DEADLINE;
   /** When something last came from the caller. */
   lastByteMs: number;
-  #receivedMs: number;
+  readonly receivedMs: number;
   #phase: Phase = "gathering";
   #outcome: Outcome | undefined = undefined;
   #clock: CallClock | undefined = undefined;
@@ -62,7 +62,7 @@ export class Call extends Waiter<SharedCall> {
     this.stream = stream;
     this.route = head.route;
     this.perCall = head.perCall;
-    this.#receivedMs = this.lastByteMs = head.nowMs;
+    this.receivedMs = this.lastByteMs = head.nowMs;
   }
 
   get isGathering(): boolean {
@@ -78,6 +78,11 @@ export class Call extends Waiter<SharedCall> {
     return this.#phase === "done";
   }
 
+  /** The backend call that it has to itself. */
+  get ownExchange(): Exchange | undefined {
+    return this.#own?.exchange;
+  }
+
   // ---- the request
 
   /** The head is in: the message is awaited, or the call passes at once. */
@@ -86,7 +91,7 @@ export class Call extends Waiter<SharedCall> {
       const read = readRequestFields(this.perCall);
       if ("failure" in read) return this.failOwn(read.failure);
       this.#fields = read;
-      if (read.timeoutMs !== undefined) this.deadlineMs = this.#receivedMs + read.timeoutMs;
+      if (read.timeoutMs !== undefined) this.deadlineMs = this.receivedMs + read.timeoutMs;
     }
     const { keyHead, method, asksHealth } = this.route;
     if (endStream) this.#pass(this.#passReason, true); // no message is not the same as an empty one
@@ -358,7 +363,7 @@ export class Call extends Waiter<SharedCall> {
       shared.waiterLeft();
     }
     method.counters.responses.add(status);
-    context.counters.durations[this.#outcome!].observe(context.timers.nowMs - this.#receivedMs);
+    context.counters.durations[this.#outcome!].observe(context.timers.nowMs - this.receivedMs);
     if (this.#own !== undefined) {
       const { exchange } = this.#own;
       exchange.release();

@@ -3,6 +3,7 @@ import { AddressBackend, type BackendContext, type BackendOptions } from "./back
 import { Backends } from "./backends.ts";
 import type { CallBackend } from "./call_context.ts";
 import { BackendCounters } from "./counters.ts";
+import type { BackendReport } from "./inspection.ts";
 import { type Located, NameWatch } from "./name_watch.ts";
 import type { ProxyOptions } from "./proxy.ts";
 import { SharedPool } from "./shared_pool.ts";
@@ -11,6 +12,10 @@ import { SharedPool } from "./shared_pool.ts";
 export interface ProxyBackend extends CallBackend {
   /** Why no call can be sent now; "" when one can. */
   readonly trouble: string;
+  /** The name of the only backend; "" where there may be several, and a call knows its own. */
+  readonly onlyName: string;
+  /** How each backend is. */
+  reports(): readonly BackendReport[];
   /** Connects, and keeps doing so. */
   open(): void;
   /** Lets go of every connection; calls under way get 14. */

@@ -129,6 +129,11 @@ export class MethodTable {
       find({ service: "", method: "" }) ?? NO_POLICY;
   }
 
+  /** The method when it was called before. */
+  known(path: string): Method | undefined {
+    return this.#methods.get(path);
+  }
+
   #service(name: string): Service {
     const known = this.#services.get(name);
     if (known !== undefined) return known;

@@ -8,6 +8,13 @@ import type { SharedCall } from "./shared_call.ts";
 /** Metadata names that are told; a caller chooses names, and one who reads the log wants the first few. */
 const MAX_NAMES = 10;
 
+/** Sharing that the configuration gives away. */
+export interface MissedHint {
+  readonly method: string;
+  /** The metadata that alone keeps its calls apart; undefined where the method does not collapse at all. */
+  readonly metadataName: string | undefined;
+}
+
 /**
  * Notices what sharing the configuration gives away: equal calls of a method that is not eligible, and equal messages
  * of an eligible one that a single metadata name keeps apart. It compares each call with the one before it of the same
@@ -17,6 +24,8 @@ export class MissedSharing {
   #observer: ProxyObserver;
   /** Whether a name is metadata that tells callers apart. */
   #inKey: (name: string) => boolean;
+  /** What was told, for those who come later. */
+  readonly hints: MissedHint[] = [];
   #toldOfMethod = false;
   #toldOfNames = new Set<string>();
 
@@ -35,6 +44,7 @@ export class MissedSharing {
     if (before.route !== exchange.route || !isSameMessage(before.body, exchange.body)) return;
     if (neverCollapses(method.service.name)) return; // nobody could do anything about it
     this.#toldOfMethod = true;
+    this.hints.push({ method: method.path, metadataName: undefined });
     this.#observer.couldHaveCollapsed(method.path);
   }
 
@@ -51,6 +61,7 @@ export class MissedSharing {
     const [name] = names;
     if (names.size !== 1 || name === undefined || this.#toldOfNames.has(name)) return;
     this.#toldOfNames.add(name);
+    this.hints.push({ method: method.path, metadataName: name });
     this.#observer.keptApartBy(method.path, name);
   }
 

@@ -23,6 +23,16 @@ export * from "./counters.ts";
 export { type Failure, type FailureStatus, statusOfFailure } from "./failure.ts";
 export { type ProxyObserver, SILENT } from "./observer.ts";
 export type { BackendEntry } from "./name_watch.ts";
+export type {
+  BackendReport,
+  CallReport,
+  FlightReport,
+  Inspection,
+  KeyReport,
+  MethodReport,
+  WaitingFor,
+} from "./inspection.ts";
+export type { MissedHint } from "./missed_sharing.ts";
 export type { NamedPolicy } from "./method_table.ts";
 export type { Routing } from "./placement.ts";
 export { Proxy, type ProxyEnvironment, type ProxyOptions } from "./proxy.ts";

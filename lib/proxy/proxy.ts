@@ -19,11 +19,13 @@ import type { BackendContext } from "./backend.ts";
 import { makeBackend, type ProxyBackend } from "./make_backend.ts";
 import type { BackendEntry } from "./name_watch.ts";
 import type { Routing } from "./placement.ts";
+import type { Call } from "./call.ts";
 import type { CallLimits } from "./call_context.ts";
 import { CallerContexts } from "./caller_contexts.ts";
 import { type CallerContext, CallerSession } from "./caller_session.ts";
 import { containedObserver } from "./contained_observer.ts";
 import { ProxyCounters } from "./counters.ts";
+import { Inspection } from "./inspection.ts";
 import { MethodTable, type NamedPolicy } from "./method_table.ts";
 import { MissedSharing } from "./missed_sharing.ts";
 import type { ProxyObserver } from "./observer.ts";
@@ -95,6 +97,8 @@ export interface ProxyEnvironment {
 export class Proxy {
   readonly counters = new ProxyCounters();
   readonly map: CollapseMap<SharedCall>;
+  /** The same for people to look at. */
+  readonly inspection: Inspection;
   #backend: ProxyBackend;
   #methods: MethodTable;
   #context: CallerContext;
@@ -139,6 +143,11 @@ export class Proxy {
     };
     const { resolve } = environment;
     this.#backend = makeBackend(options, { context: backendContext, resolve, scheme });
+    const missed = new MissedSharing(observer, (name) => isKeyMetadata(name) && inKey(name));
+    this.inspection = new Inspection({
+      ...{ map: this.map, backend: this.#backend, counters, methods, missed, timers, codec },
+      calls: () => this.#calls(),
+    });
     const routing: RouterOptions = { methods, map: this.map, inKey, collapses, scheme };
     this.#context = {
       map: this.map,
@@ -149,7 +158,7 @@ export class Proxy {
       codec: withRecentKeys(codec),
       turn,
       collapses,
-      missed: new MissedSharing(observer, (name) => isKeyMetadata(name) && inKey(name)),
+      missed,
       limits: limitsOf(options),
       isServing: () => this.readiness.ready,
       router: new Router(routing),
@@ -237,6 +246,12 @@ export class Proxy {
   close(): void {
     this.#backend.stop();
     this.#timers.cancel(this.#sweep);
+  }
+
+  *#calls(): Iterable<Call> {
+    for (const { connection } of this.#sessions) {
+      for (const { owner } of connection.streams()) if (owner !== undefined) yield owner;
+    }
   }
 
   /** Callers that never answered the PING are told the last stream now; who has no calls is let go. */

@@ -62,6 +62,11 @@ export class SharedCall implements Reply, ReplySource, ExchangeOwner {
     this.#context = context;
   }
 
+  /** The backend call, until it has ended. */
+  get exchange(): Exchange | undefined {
+    return this.#exchange;
+  }
+
   get heldBytes(): number {
     return this.log.heldBytes;
   }

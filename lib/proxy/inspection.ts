@@ -1,0 +1,172 @@
+import { Buffer } from "node:buffer";
+import type { CollapseMap, Flight, HotKey, KeyCodec } from "../collapse/mod.ts";
+import { pathInKey } from "../collapse/mod.ts";
+import type { Timers } from "../transport/mod.ts";
+import type { Call } from "./call.ts";
+import type { BackendCounters, MethodCounters, ProxyCounters } from "./counters.ts";
+import type { Exchange } from "./exchange.ts";
+import type { ProxyBackend } from "./make_backend.ts";
+import type { Standing } from "./member.ts";
+import type { MethodTable } from "./method_table.ts";
+import type { MissedHint, MissedSharing } from "./missed_sharing.ts";
+import type { SharedCall } from "./shared_call.ts";
+
+/** Calls looked at to find those that have waited longest: a bound on what looking costs, not on what there may be. */
+const MAX_EXAMINED = 10_000;
+
+/** Characters of a key's digest that are shown: 72 bits, so that two keys are never taken for one. */
+const SHOWN_DIGEST_CHARS = 12;
+
+/** Nobody can find a key by trying what it might be: the salt is another one in each process, and is not told. */
+const SALT_BYTES = 32;
+
+/** What a backend call waits for: a place at its backend, the first byte of an answer, or the rest of it. */
+export type WaitingFor = "place" | "answer" | "rest";
+
+/** A backend call under way, on behalf of whoever waits for it. */
+export interface CallReport {
+  readonly method: string;
+  /** The backend's name; "" before one was chosen. */
+  readonly backend: string;
+  /** Since it began. */
+  readonly ageMs: number;
+  readonly waitsFor: WaitingFor;
+}
+
+export interface FlightReport extends CallReport {
+  /** Callers that wait for it. */
+  readonly waiters: number;
+  /** Whether equal calls may still join it. */
+  readonly takesJoiners: boolean;
+  /** Digest of its key. */
+  readonly key: string;
+}
+
+export interface KeyReport {
+  readonly method: string;
+  /** Digest of the key. */
+  readonly key: string;
+  readonly calls: number;
+}
+
+export interface MethodReport {
+  /** `other` stands for all beyond the labels. */
+  readonly method: string;
+  readonly counters: MethodCounters;
+  /** Undefined for `other`. */
+  readonly verdict: { readonly eligible: boolean; readonly why: string } | undefined;
+}
+
+/** A backend, and how it stands with those who send calls to it. */
+export interface BackendReport {
+  readonly counters: BackendCounters;
+  /** Why no call can be sent; "" when one can. */
+  readonly trouble: string;
+  readonly standing: Standing;
+  /** Why it is left out; "" while it is not. */
+  readonly why: string;
+}
+
+/** What an inspection looks at. */
+export interface Inspected {
+  readonly map: CollapseMap<SharedCall>;
+  readonly backend: ProxyBackend;
+  readonly counters: ProxyCounters;
+  readonly methods: MethodTable;
+  readonly missed: MissedSharing;
+  readonly timers: Timers;
+  readonly codec: KeyCodec;
+  /** Calls of callers, in no order. */
+  readonly calls: () => Iterable<Call>;
+}
+
+/** The proxy as people look at it: everything is worked out when it is asked for, and bounded. */
+export class Inspection {
+  #of: Inspected;
+  readonly #salt = crypto.getRandomValues(new Uint8Array(SALT_BYTES));
+
+  constructor(of: Inspected) {
+    this.#of = of;
+  }
+
+  backends(): readonly BackendReport[] {
+    return this.#of.backend.reports();
+  }
+
+  methods(): readonly MethodReport[] {
+    const { counters, methods } = this.#of;
+    return [...counters.methods.values()].map((own) => ({
+      method: own.label,
+      counters: own,
+      verdict: methods.known(own.label)?.verdict,
+    }));
+  }
+
+  /** Sharing that the configuration gives away, as far as it was noticed. */
+  hints(): readonly MissedHint[] {
+    return this.#of.missed.hints;
+  }
+
+  /** Flights under way, the oldest first. */
+  flights(limit: number): readonly FlightReport[] {
+    const reports: FlightReport[] = [];
+    let flight = this.#of.map.underWay.oldest;
+    for (; flight !== undefined && reports.length < limit; flight = flight.newer) {
+      const { exchange } = flight.reply;
+      if (exchange !== undefined) reports.push(this.#flightReport(flight, exchange));
+    }
+    return reports;
+  }
+
+  /** Calls that have a backend call of their own, the oldest first; those that stream are not waiting and left out. */
+  passing(limit: number): readonly CallReport[] {
+    const found: CallReport[] = [];
+    let examined = 0;
+    for (const call of this.#of.calls()) {
+      if (examined++ >= MAX_EXAMINED) break;
+      const exchange = call.ownExchange;
+      if (exchange === undefined || exchange.streaming) continue;
+      found.push(this.#callReport(exchange, call.receivedMs));
+    }
+    return found.sort((a, b) => b.ageMs - a.ageMs).slice(0, limit);
+  }
+
+  /** The keys asked for most, and for how long calls were counted. */
+  keys(limit: number): { readonly sinceMs: number; readonly keys: readonly KeyReport[] } {
+    const { map, timers } = this.#of;
+    const { sinceMs, keys } = map.hottest(timers.refresh(), limit);
+    return { sinceMs, keys: keys.map((key) => this.#keyReport(key)) };
+  }
+
+  #keyReport(key: HotKey): KeyReport {
+    const { headText, bodyKey, total } = key;
+    key.digest ??= this.#digest(headText, bodyKey);
+    return { method: pathInKey(headText), key: key.digest, calls: total };
+  }
+
+  #flightReport(flight: Flight<SharedCall>, exchange: Exchange): FlightReport {
+    const { head, bodyKey, waiterCount, sealed, startedMs } = flight;
+    return {
+      ...this.#callReport(exchange, startedMs),
+      waiters: waiterCount,
+      takesJoiners: !sealed && flight.generation === head.service.generation,
+      key: this.#digest(head.text, bodyKey),
+    };
+  }
+
+  #callReport(exchange: Exchange, startedMs: number): CallReport {
+    const { backend, timers } = this.#of;
+    return {
+      method: exchange.route.method.path,
+      backend: exchange.backend?.name ?? backend.onlyName,
+      ageMs: Math.max(0, timers.refresh() - startedMs),
+      waitsFor: exchange.pending ? "place" : exchange.log.end > 0 ? "rest" : "answer",
+    };
+  }
+
+  #digest(headText: string, bodyKey: string): string {
+    const bytes = Buffer.from(`${headText.length}:${headText}${bodyKey}`);
+    const digest = this.#of.codec.digest(Buffer.concat([this.#salt, bytes]));
+    return digest.slice(0, SHOWN_DIGEST_CHARS);
+  }
+}
