@@ -1,4 +1,6 @@
-import { type AdminSources, answer } from "./pages.ts";
+import { answer } from "./routes.ts";
+import { Site } from "./site.ts";
+import type { AdminSources } from "./sources.ts";
 
 /** Longest that closing waits for answers under way: a scrape is far shorter, a client that stopped reading is not. */
 const CLOSE_GRACE_MS = 1_000;
@@ -19,9 +21,24 @@ export interface Admin {
 
 /** Listens for scrapes and probes. Throws what the system says when the address cannot be had. */
 export function startAdmin(options: AdminOptions): Admin {
-  const server = serveOn(options, (request) => answer(request, options));
+  const site = new Site(options);
+  const server = serveOn(
+    options,
+    (request, { remoteAddr }) => answer(site, request, hostOf(remoteAddr)),
+  );
+  site.start();
   let closed: Promise<void> | undefined;
-  return { port: server.addr.port, close: () => closed ??= close(server) };
+  return {
+    port: server.addr.port,
+    close() {
+      site.stop(); // pages that listen would hold up the end
+      return closed ??= close(server);
+    },
+  };
+}
+
+function hostOf(address: Deno.Addr): string {
+  return "hostname" in address ? address.hostname : "";
 }
 
 /** `::` takes both IP versions; where IPv6 is switched off, IPv4 alone is what was meant. */

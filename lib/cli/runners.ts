@@ -1,4 +1,4 @@
-import type { Settings } from "../config/mod.ts";
+import type { Origin, Settings } from "../config/mod.ts";
 import type {
   DemoOptions,
   LoadOptions,
@@ -44,7 +44,12 @@ export interface Runners {
   /** Resolves when the process should end. */
   sidecar(
     settings: Settings,
-    surroundings: { warnings: readonly string[]; signals: Signals },
+    surroundings: {
+      readonly warnings: readonly string[];
+      /** Variable -> where its value is from. */
+      readonly origins: ReadonlyMap<string, Origin>;
+      readonly signals: Signals;
+    },
   ): Promise<number>;
   /** What is wrong with the files that the settings name. */
   fileProblems(settings: Settings): Promise<readonly string[]>;

@@ -6,8 +6,13 @@ const LONG_CACHE_MS = 60_000;
 /** What tells callers apart; a key without it lets one see what was answered to another. */
 const CREDENTIALS = ["authorization", "cookie"];
 
+/** Where only this machine listens. */
+const LOOPBACK = ["localhost", "127.0.0.1", "::1"];
+
 interface Caution {
   readonly env: string;
+  /** It is about collapsing, and so says nothing where nothing collapses. */
+  readonly ofCollapsing?: false;
   readonly applies: (settings: Settings) => boolean;
   readonly means: string;
 }
@@ -38,12 +43,20 @@ const CAUTIONS: readonly Caution[] = [
     applies: ({ cacheDurationMs }) => cacheDurationMs > LONG_CACHE_MS,
     means: "is over a minute: callers may see answers that old",
   },
+  {
+    env: "ADMIN_TOKEN",
+    ofCollapsing: false,
+    applies: ({ adminToken, metricsHost }) =>
+      adminToken !== undefined && !LOOPBACK.includes(metricsHost),
+    means: "is sent without TLS, and METRICS_HOST takes calls from other machines: " +
+      "set it to 127.0.0.1, or let nobody else reach the port",
+  },
 ];
 
 /** Settings that are allowed and can hurt: what they do, for the one who chose them. */
 export function cautions(settings: Settings): readonly string[] {
-  if (settings.mode === "off") return [];
-  return CAUTIONS.filter(({ applies }) => applies(settings)).map(({ env, means }) =>
-    `${env} ${means}`
-  );
+  const isOff = settings.mode === "off";
+  return CAUTIONS
+    .filter(({ ofCollapsing = true, applies }) => !(isOff && ofCollapsing) && applies(settings))
+    .map(({ env, means }) => `${env} ${means}`);
 }

@@ -17,7 +17,6 @@ const LEAVE_UNSET = "leave it unset";
 
 /** One row per feature; a row goes when its feature comes. */
 export const UNBUILT: readonly Unbuilt[] = [
-  whole("ADMIN_TOKEN", "adminToken"),
   { env: "COLLAPSER_STALE_DURATION", asks: (s) => s.staleDurationMs > 0, instead: "use 0" },
   {
     env: "COLLAPSER_METHODS",

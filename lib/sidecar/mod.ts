@@ -12,4 +12,4 @@
 export { BadConfiguration } from "./bad_configuration.ts";
 export { fileProblems } from "./files.ts";
 export { runSidecar, type StopSignals } from "./run_sidecar.ts";
-export { type Sidecar, startSidecar } from "./sidecar.ts";
+export { type SettingsBackground, type Sidecar, startSidecar } from "./sidecar.ts";

@@ -2,7 +2,7 @@ import { type Settings, unixPath } from "../config/mod.ts";
 import { createLogger, type Logger } from "../telemetry/mod.ts";
 import { clearStaleSocket } from "../transport/mod.ts";
 import { BadConfiguration } from "./bad_configuration.ts";
-import { type Sidecar, startSidecar } from "./sidecar.ts";
+import { type SettingsBackground, type Sidecar, startSidecar } from "./sidecar.ts";
 
 const GOOD = 0;
 const FAILED = 1;
@@ -17,7 +17,10 @@ export interface StopSignals {
 /** Runs a sidecar until it is told to end; resolves with the exit code when everything is closed and logged. */
 export async function runSidecar(
   settings: Settings,
-  { warnings, signals }: { warnings: readonly string[]; signals: StopSignals },
+  { warnings, origins, signals }: SettingsBackground & {
+    warnings: readonly string[];
+    signals: StopSignals;
+  },
 ): Promise<number> {
   const log = createLogger({ level: settings.logLevel, format: settings.logFormat });
   for (const warning of warnings) log.warn(warning);
@@ -27,7 +30,7 @@ export async function runSidecar(
   if (path !== undefined) await clearStaleSocket(path);
   let sidecar: Sidecar;
   try {
-    sidecar = startSidecar(settings, log);
+    sidecar = startSidecar(settings, log, { warnings, ...(origins && { origins }) });
   } catch (error) {
     return await refuse(error, log);
   }

@@ -1,5 +1,5 @@
 import { type Admin, startAdmin } from "../admin/mod.ts";
-import { COMMIT, type Settings, VERSION } from "../config/mod.ts";
+import { COMMIT, type Origin, type Settings, VERSION } from "../config/mod.ts";
 import { Proxy } from "../proxy/mod.ts";
 import { createMetrics, type Logger, loggingObserver, type Metrics } from "../telemetry/mod.ts";
 import { dialPlain, dialTls, type Listening, resolveHost, Timers } from "../transport/mod.ts";
@@ -8,11 +8,18 @@ import { openFiles, type SidecarFiles } from "./files.ts";
 import { KEY_CODEC } from "./key_codec.ts";
 import { proxyOptions } from "./proxy_options.ts";
 
+/** Where the settings are from, and what is to be said of them: for people who look at the admin page. */
+export interface SettingsBackground {
+  /** Variable -> where its value is from. */
+  readonly origins?: ReadonlyMap<string, Origin>;
+  readonly warnings?: readonly string[];
+}
+
 /** A running sidecar. */
 export interface Sidecar {
   /** Port that callers connect to; 0 when they use a unix socket. */
   readonly grpcPort: number;
-  /** Port of /metrics, /health and /ready. */
+  /** Port of /metrics, /health, /ready, the live page and /api. */
   readonly metricsPort: number;
   readonly proxy: Proxy;
   /** Alarms that are set now: none once it has stopped, unless one was forgotten. */
@@ -25,7 +32,7 @@ export interface Sidecar {
 }
 
 /** What no setting leads to. */
-export interface SidecarExtras {
+export interface SidecarExtras extends SettingsBackground {
   /** One pool for all backends, of the size that the settings give to each. @default false */
   readonly sharedPool?: boolean;
 }
@@ -37,7 +44,7 @@ export interface SidecarExtras {
 export function startSidecar(
   settings: Settings,
   log: Logger,
-  { sharedPool = false }: SidecarExtras = {},
+  { sharedPool = false, ...background }: SidecarExtras = {},
 ): Sidecar {
   const timers = new Timers();
   const files = openFiles(settings, { timers, log });
@@ -63,7 +70,7 @@ export function startSidecar(
     version: VERSION,
     commit: COMMIT,
   });
-  const opened = openPorts(settings, { proxy, metrics, log, timers, files });
+  const opened = openPorts(settings, { proxy, metrics, log, timers, files, background });
   policy?.follow((policies) => proxy.setPolicies(policies));
   proxy.open();
   return {
@@ -85,9 +92,11 @@ function openPorts(
     log: Logger;
     timers: Timers;
     files: SidecarFiles;
+    background: SettingsBackground;
   },
 ): { listening: Listening; admin: Admin } {
-  const { proxy, metrics, log, timers, files } = parts;
+  const { proxy, metrics, log, timers, files, background } = parts;
+  const { origins = new Map(), warnings = [] } = background;
   let listening: Listening | undefined;
   try {
     listening = listenForCallers(settings, {
@@ -100,6 +109,11 @@ function openPorts(
       port: settings.metricsPort,
       metrics,
       readiness: () => proxy.readiness,
+      proxy,
+      configuration: { settings, origins, warnings },
+      adminToken: settings.adminToken,
+      version: VERSION,
+      commit: COMMIT,
       log,
     });
     return { listening, admin };

@@ -21,10 +21,16 @@ Deno.test("cautions names each setting that can hurt", () => {
     [{ COLLAPSER_CACHE_ERRORS: "true", COLLAPSER_CACHE_DURATION: "0" }, []],
     [{ COLLAPSER_CACHE_DURATION: "1m" }, []],
     [{ COLLAPSER_CACHE_DURATION: "61s" }, ["COLLAPSER_CACHE_DURATION"]],
+    [{ ADMIN_TOKEN: "t" }, ["ADMIN_TOKEN"]],
+    [{ ADMIN_TOKEN: "t", METRICS_HOST: "10.0.0.1" }, ["ADMIN_TOKEN"]],
+    [{ ADMIN_TOKEN: "t", METRICS_HOST: "127.0.0.1" }, []],
+    [{ ADMIN_TOKEN: "t", METRICS_HOST: "[::1]" }, []],
+    [{ ADMIN_TOKEN: "t", METRICS_HOST: "localhost" }, []],
   ] as const;
   for (const [variables, want] of cases) assertEquals(cautionedBy(variables), [...want]);
 });
 
-Deno.test("cautions is silent when nothing collapses", () => {
+Deno.test("cautions is silent about collapsing when nothing collapses", () => {
   assertEquals(cautionedBy({ COLLAPSER_METHODS: "*", COLLAPSER_MODE: "off" }), []);
+  assertEquals(cautionedBy({ ADMIN_TOKEN: "t", COLLAPSER_MODE: "off" }), ["ADMIN_TOKEN"]);
 });

@@ -5,7 +5,6 @@ import { MINIMUM, problemsOf, read, settingsOf } from "./support.ts";
 
 /** For each row a value that asks for it. A row that goes takes its line along. */
 const ASKING: Readonly<Record<string, string>> = {
-  ADMIN_TOKEN: "t",
   COLLAPSER_STALE_DURATION: "1s",
   COLLAPSER_METHODS: "schema,!/a.B/C",
   COLLAPSER_MODE: "shadow",

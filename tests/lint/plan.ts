@@ -57,6 +57,7 @@ export const MAIN: Room = { imports: ["cli"] };
 /** The one file through which each package enters, so that replacing it is a change of one file. */
 export const DOORS: Readonly<Record<string, string>> = {
   "prom-client": "lib/telemetry/registry.ts",
+  "uplot": "lib/admin/uplot.ts",
   "@grpc/grpc-js": "lib/hello/grpc.ts",
   "@grpc/proto-loader": "lib/hello/grpc.ts",
   "protobufjs": "lib/hello/grpc.ts",

@@ -16,6 +16,10 @@ export type Variables = Readonly<Record<string, string>>;
 
 /** Settings as `collapser serve` reads them; the ports are free ones of the loopback address. */
 export function settingsOf(variables: Variables): Settings {
+  return readingOf(variables).settings;
+}
+
+function readingOf(variables: Variables) {
   const values: Variables = {
     GRPC_HOST: "127.0.0.1",
     GRPC_PORT: "0",
@@ -25,7 +29,7 @@ export function settingsOf(variables: Variables): Settings {
   };
   const reading = readSettings((name) => values[name]);
   if ("problems" in reading) throw new Error(reading.problems.join("\n"));
-  return reading.settings;
+  return reading;
 }
 
 /** A running sidecar whose log is kept as text. */
@@ -38,7 +42,8 @@ export class LocalSidecar implements AsyncDisposable {
   #stopped: Promise<number> | undefined;
 
   constructor(variables: Variables) {
-    this.sidecar = startSidecar(settingsOf(variables), logInto(this.log));
+    const { settings, ...background } = readingOf(variables);
+    this.sidecar = startSidecar(settings, logInto(this.log), background);
   }
 
   /** Starts one in front of a backend; resolves when it is ready. */

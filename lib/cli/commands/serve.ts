@@ -23,7 +23,7 @@ export const SERVE: Command = {
       refuse([...reading.problems, ...reading.warnings], world, "serve");
       return BAD_USAGE;
     }
-    const { settings, warnings } = reading;
-    return await world.runners.sidecar(settings, { warnings, signals: world.signals });
+    const { settings, ...background } = reading;
+    return await world.runners.sidecar(settings, { ...background, signals: world.signals });
   },
 };

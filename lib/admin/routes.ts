@@ -1,0 +1,83 @@
+import { assetResponse, ASSETS } from "./assets.ts";
+import { configurationOf } from "./configuration.ts";
+import { notFound, respond, respondJson, respondText, tooMany } from "./responses.ts";
+import type { Site } from "./site.ts";
+import { flightsOf, keysOf } from "./status.ts";
+import type { TokenBucket } from "./token_bucket.ts";
+import { type Asking, purge } from "./writing.ts";
+
+/** As long as a URL of ours gets, with room for a method's name. */
+const MAX_URL_CHARS = 2_048;
+
+const READING = ["GET", "HEAD"];
+
+/** Flights, calls of their own, and keys that an answer holds at most. */
+const MAX_LISTED = 100;
+
+interface Route {
+  /** Whether it only tells: then the method and the rate are looked at here. */
+  readonly reads: boolean;
+  /** Whose rate it counts for; probes are answered whatever happens. */
+  readonly bucket?: (site: Site) => TokenBucket;
+  readonly answer: (site: Site, asking: Asking) => Response | Promise<Response>;
+}
+
+const ROUTES: ReadonlyMap<string, Route> = new Map<string, Route>([
+  ["/metrics", { reads: true, bucket: ({ scrapes }) => scrapes, answer: metrics }],
+  ["/health", { reads: true, answer: () => respondText("ok\n") }],
+  ["/ready", { reads: true, answer: ready }],
+  ["/api/status", telling((site) => respond(`${site.snapshot()}\n`, "application/json"))],
+  ["/api/history", telling(({ history }) => respondJson(history.samples))],
+  ["/api/flights", telling(({ sources }) => respondJson(flightsOf(sources, MAX_LISTED)))],
+  ["/api/keys", telling(({ sources }) => respondJson(keysOf(sources, MAX_LISTED)))],
+  ["/api/config", telling(({ sources }) => respondJson(configurationOf(sources)))],
+  ["/api/events", telling(events)],
+  ["/api/purge", { reads: false, answer: purge }],
+]);
+
+/** Answers one request. Never rejects: what fails is logged and a 500. */
+export async function answer(site: Site, request: Request, address: string): Promise<Response> {
+  if (request.url.length > MAX_URL_CHARS) return respondText("URL too long\n", { status: 414 });
+  const url = URL.parse(request.url); // made of the Host field, which may be anything
+  if (url === null) return respondText("Bad request: no such host\n", { status: 400 });
+  const { pathname } = url;
+  const asset = ASSETS.get(pathname);
+  const route = ROUTES.get(pathname);
+  try {
+    if (asset !== undefined) return refuseToRead(request) ?? assetResponse(asset, request);
+    if (route === undefined) return notFound();
+    const refusal = route.reads ? refuseToRead(request, route.bucket?.(site)) : undefined;
+    // The server leaves the body of a HEAD out, and keeps its length.
+    return refusal ?? await route.answer(site, { request, url, address });
+  } catch (error) {
+    site.sources.log.error("Admin page failed", { path: pathname, stack: Deno.inspect(error) });
+    return respondText("Internal error: see the log\n", { status: 500 });
+  }
+}
+
+function telling(answer: Route["answer"]): Route {
+  return { reads: true, bucket: ({ reads }) => reads, answer };
+}
+
+function refuseToRead(request: Request, bucket?: TokenBucket): Response | undefined {
+  if (!READING.includes(request.method)) {
+    const allow = READING.join(", ");
+    return respondText(`Only ${allow} here\n`, { status: 405, headers: { allow } });
+  }
+  return bucket === undefined || bucket.take() ? undefined : tooMany(bucket.waitS);
+}
+
+async function metrics({ sources: { metrics } }: Site): Promise<Response> {
+  return respond(await metrics.text(), metrics.contentType);
+}
+
+function ready({ sources: { readiness } }: Site): Response {
+  const { ready, reason } = readiness();
+  return ready ? respondText("ready\n") : respondText(`not ready: ${reason}\n`, { status: 503 });
+}
+
+/** Whoever asks for the head alone is not listening. */
+function events(site: Site, { request }: Asking): Response {
+  if (request.method === "HEAD") return respond(null, "text/event-stream");
+  return site.events.listen(site.snapshot());
+}

@@ -1,0 +1,26 @@
+import type { Origin, Settings } from "../config/mod.ts";
+import type { Proxy } from "../proxy/mod.ts";
+import type { Logger } from "../telemetry/mod.ts";
+
+/** Where the pages come from; asked on every request. */
+export interface AdminSources {
+  readonly metrics: {
+    text(): Promise<string>;
+    /** Of that text. */
+    readonly contentType: string;
+  };
+  /** `reason` is in words, for when it is not. */
+  readonly readiness: () => { readonly ready: boolean; readonly reason: string };
+  readonly proxy: Pick<Proxy, "counters" | "inspection" | "map">;
+  readonly configuration: {
+    readonly settings: Settings;
+    /** Variable -> where its value is from; what is not in it is not known. */
+    readonly origins: ReadonlyMap<string, Origin>;
+    readonly warnings: readonly string[];
+  };
+  /** Without it no call that changes anything exists (ADMIN_TOKEN). */
+  readonly adminToken: string | undefined;
+  readonly version: string;
+  readonly commit: string;
+  readonly log: Logger;
+}

@@ -1,0 +1,102 @@
+import process from "node:process";
+import { type BackendReport, type MethodReport, OTHER_STATUS, statusName } from "../proxy/mod.ts";
+import type { History } from "./history.ts";
+import type { AdminSources } from "./sources.ts";
+import { healthOf, savingOf } from "./words.ts";
+
+/** What the page shows at a glance; `/api/flights` and `/api/keys` have more. */
+const SHOWN_FLIGHTS = 20;
+const SHOWN_KEYS = 20;
+
+/** Longest method name that is told: callers may send paths of many KiB. */
+const MAX_METHOD_CHARS = 256;
+
+/** Everything that the page shows, at this moment. */
+export function statusOf(sources: AdminSources, history: History): Record<string, unknown> {
+  const { proxy: { inspection, counters, map }, readiness, version, configuration } = sources;
+  const backends = inspection.backends();
+  const { last } = history;
+  const { settings } = configuration;
+  return {
+    atMs: Date.now(),
+    uptimeS: Math.round(process.uptime()),
+    version,
+    mode: settings.mode,
+    health: healthOf(backends, { ...readiness(), last }),
+    saving: savingOf(last),
+    now: {
+      connections: counters.connections,
+      flights: map.flying,
+      waiters: map.waiting,
+      storedResults: map.stored.entries,
+      storedBytes: map.stored.bytes,
+      rssBytes: Deno.memoryUsage().rss,
+    },
+    last: last ?? null,
+    backends: backends.map(backendOf),
+    methods: inspection.methods().map(methodOf),
+    flights: flightsOf(sources, SHOWN_FLIGHTS),
+    keys: keysOf(sources, SHOWN_KEYS),
+    passed: counters.passed,
+    hints: inspection.hints().map(({ method, metadataName = null }) => ({
+      method: shortened(method),
+      metadataName,
+    })),
+  };
+}
+
+/** Which calls wait, for how long and for what: flights, and calls that have a backend call of their own. */
+export function flightsOf({ proxy }: AdminSources, limit: number): Record<string, unknown> {
+  const { inspection, map } = proxy;
+  const named = <T extends { method: string; ageMs: number }>(report: T) => ({
+    ...report,
+    method: shortened(report.method),
+    ageMs: Math.round(report.ageMs),
+  });
+  return {
+    total: map.flying,
+    flights: inspection.flights(limit).map(named),
+    passing: inspection.passing(limit).map(named),
+  };
+}
+
+/** The keys asked for most, as digests. */
+export function keysOf({ proxy }: AdminSources, limit: number): Record<string, unknown> {
+  const { sinceMs, keys } = proxy.inspection.keys(limit);
+  const named = keys.map((key) => ({ ...key, method: shortened(key.method) }));
+  return { sinceMs: Math.round(sinceMs), keys: named };
+}
+
+/** How a method was judged, and how its calls were answered. */
+export function methodOf({ method, counters, verdict }: MethodReport): Record<string, unknown> {
+  return {
+    method: shortened(method),
+    collapses: verdict?.eligible ?? null,
+    why: verdict?.why ?? "these are many methods",
+    ...counters.outcomes,
+    codes: codesOf(counters.responses.counts),
+  };
+}
+
+function backendOf({ counters, trouble, standing, why }: BackendReport): Record<string, unknown> {
+  const { name, up, inflight, limit, pending, refused, calls, ejections, answers } = counters;
+  return {
+    ...{ name, up, trouble, standing, why },
+    ...{ inflight, limit, pending, refused, calls, ejections },
+    codes: codesOf(answers.counts),
+  };
+}
+
+/** Statuses that were seen, by name. */
+function codesOf(counts: ArrayLike<number>): Record<string, number> {
+  const codes: Record<string, number> = {};
+  for (let status = 0; status < counts.length; status++) {
+    const count = counts[status]!;
+    if (count > 0) codes[status === OTHER_STATUS ? "Other" : statusName(status)] = count;
+  }
+  return codes;
+}
+
+function shortened(method: string): string {
+  return method.length <= MAX_METHOD_CHARS ? method : `${method.slice(0, MAX_METHOD_CHARS)}…`;
+}

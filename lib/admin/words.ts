@@ -1,0 +1,65 @@
+import type { BackendReport } from "../proxy/mod.ts";
+import type { Sample } from "./history.ts";
+
+/** Above this share of calls that end in trouble, the sidecar is not called healthy, whoever's fault it is. */
+const TROUBLED_SHARE = 0.05;
+
+export interface Health {
+  readonly state: "healthy" | "degraded" | "down" | "ending";
+  /** In a sentence. */
+  readonly words: string;
+}
+
+/** How it is, in words: what a person asks first. */
+export function healthOf(
+  backends: readonly BackendReport[],
+  { ready, reason, last }: { ready: boolean; reason: string; last: Sample | undefined },
+): Health {
+  if (!ready && reason === "shutting down") return { state: "ending", words: "Shutting down" };
+  if (!ready) return { state: "down", words: `Down: ${reason}` };
+  const unwell = backends.filter((backend) => troubleOf(backend) !== "");
+  const count = backends.length;
+  const reach = count === 1
+    ? "the backend is reachable"
+    : `${count - unwell.length} of ${count} backends take calls`;
+  const [first] = unwell;
+  if (first !== undefined) {
+    return { state: "degraded", words: `Degraded: ${reach}; ${troubleOf(first)}` };
+  }
+  const share = last === undefined ? 0 : last.failed / Math.max(callsOf(last), 1e-9);
+  if (share >= TROUBLED_SHARE) {
+    const words = `Degraded: ${percent(share)} of calls fail; ${reach}`;
+    return { state: "degraded", words };
+  }
+  return { state: "healthy", words: `Healthy: ${reach}` };
+}
+
+/** What is saved now, in a sentence. */
+export function savingOf(last: Sample | undefined): string {
+  if (last === undefined) return "No calls yet";
+  const calls = callsOf(last);
+  const { backendCalls } = last;
+  if (calls === 0) return "No calls in the last seconds";
+  const saved = Math.max(0, 1 - backendCalls / calls);
+  return `${quantity(calls)} calls/s answered by ${quantity(backendCalls)} backend calls/s: ` +
+    `${percent(saved)} saved`;
+}
+
+function troubleOf({ counters: { name }, trouble, standing, why }: BackendReport): string {
+  if (trouble !== "") return `${name} cannot be reached: ${trouble}`;
+  if (standing === "out") return `${name} is left out: ${why}`;
+  return standing === "trial" ? `${name} is being tried again: ${why}` : "";
+}
+
+function callsOf({ calls }: Sample): number {
+  return Object.values(calls).reduce((sum, rate) => sum + rate, 0);
+}
+
+/** Never more than it is: what is nearly all is not all. */
+function percent(share: number): string {
+  return `${Math.floor(share * 1_000) / 10} %`;
+}
+
+function quantity(value: number): string {
+  return value.toLocaleString("en-US", { maximumFractionDigits: value < 10 ? 1 : 0 });
+}

@@ -1,0 +1,77 @@
+import { notFound, respondJson, respondText, tooMany } from "./responses.ts";
+import type { Site } from "./site.ts";
+import { isAuthorized } from "./token.ts";
+
+/** A call that changes something says all it has to say in its URL: a body is not expected, and a long one not read. */
+const MAX_BODY_BYTES = 1_024;
+
+/** Whoever is asking, and by which address. */
+export interface Asking {
+  readonly request: Request;
+  readonly url: URL;
+  readonly address: string;
+}
+
+/** `POST /api/purge?method=/pkg.Service/Method`: drops what is stored, of one method or all. */
+export async function purge(site: Site, asking: Asking): Promise<Response> {
+  const refusal = await refuse(site, asking);
+  if (refusal !== undefined) return refusal;
+  const { searchParams } = asking.url;
+  const unknown = [...searchParams.keys()].find((name) => name !== "method");
+  if (unknown !== undefined || searchParams.getAll("method").length > 1) {
+    return respondText("Expected one parameter at most: method\n", { status: 400 });
+  }
+  const method = searchParams.get("method") ?? undefined;
+  if (method !== undefined && !/^\/[^/]+\/[^/]+$/.test(method)) {
+    return respondText("Expected a method such as /pkg.Service/Method\n", { status: 400 });
+  }
+  const purged = site.sources.proxy.map.purge(method);
+  site.sources.log.info("Purged stored results", { method: method ?? "all", results: purged });
+  return respondJson({ method: method ?? null, purged });
+}
+
+/** Why a call that would change something is not made; undefined when it may be. */
+async function refuse(site: Site, asking: Asking): Promise<Response | undefined> {
+  const { request, address } = asking;
+  const { adminToken, log } = site.sources;
+  if (adminToken === undefined) return notFound();
+  if (request.method !== "POST") {
+    return respondText("Only POST here\n", { status: 405, headers: { allow: "POST" } });
+  }
+  if (!isOwnOrigin(asking)) return respondText("Not from another site\n", { status: 403 });
+  const writes = site.writes.of(address);
+  if (!writes.take()) return tooMany(writes.waitS);
+  // Before the token is looked at, so that it cannot be guessed any faster than this.
+  const failures = site.failures.of(address);
+  if (!failures.has) return tooMany(failures.waitS);
+  if (!isAuthorized(request.headers.get("authorization"), adminToken)) {
+    failures.take();
+    log.warn("Refused an admin call without the token", { address });
+    return respondText("Not without the token\n", {
+      ...{ status: 401, headers: { "www-authenticate": 'Bearer realm="collapser"' } },
+    });
+  }
+  if (await isTooLong(request)) {
+    return respondText(`No body of more than ${MAX_BODY_BYTES} bytes\n`, { status: 413 });
+  }
+  return undefined;
+}
+
+/** What comes from a page of another site says so (Fetch, "Origin"); programs that are no browsers say nothing. */
+function isOwnOrigin({ request: { headers }, url }: Asking): boolean {
+  const site = headers.get("sec-fetch-site");
+  if (site !== null && site !== "same-origin" && site !== "none") return false;
+  const origin = headers.get("origin");
+  return origin === null || URL.parse(origin)?.host === url.host;
+}
+
+/** Reads what there is up to the limit, whatever its length was said to be. */
+async function isTooLong({ headers, body }: Request): Promise<boolean> {
+  if (Number(headers.get("content-length") ?? 0) > MAX_BODY_BYTES) return true;
+  let bytes = 0;
+  for await (const chunk of body ?? []) {
+    bytes += chunk.length;
+    if (bytes > MAX_BODY_BYTES) return true; // which leaves the rest unread
+  }
+  return false;
+}
