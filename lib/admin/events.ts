@@ -61,7 +61,7 @@ export class Events {
         controller.enqueue(bytes);
       } else if (++listener.missed >= MAX_MISSED) {
         this.#listeners.delete(listener);
-        controller.error(new Error("It does not read"));
+        controller.close(); // an error would be printed, and by nobody's leave
       }
     }
   }

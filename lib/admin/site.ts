@@ -43,7 +43,7 @@ export class Site {
 
   /** Begins to take samples. */
   start(): void {
-    const timer = setInterval(() => this.#tick(), EVERY_MS);
+    const timer = setInterval(() => this.tick(), EVERY_MS);
     Deno.unrefTimer(timer);
     this.#timer = timer;
   }
@@ -64,7 +64,8 @@ export class Site {
     return this.#snapshot;
   }
 
-  #tick(): void {
+  /** A second has passed. */
+  tick(): void {
     const nowMs = performance.now();
     const lagMs = Math.max(0, Math.round(nowMs - this.#lastMs - EVERY_MS));
     this.#lastMs = nowMs;

@@ -72,7 +72,7 @@ export function methodOf({ method, counters, verdict }: MethodReport): Record<st
   return {
     method: shortened(method),
     collapses: verdict?.eligible ?? null,
-    why: verdict?.why ?? "these are many methods",
+    why: verdict?.why ?? "all methods beyond the first 200",
     ...counters.outcomes,
     codes: codesOf(counters.responses.counts),
   };

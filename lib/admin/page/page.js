@@ -54,6 +54,7 @@ const showsDefaults = /** @type {HTMLInputElement} */ (byId("config-all"));
 let quietSnapshots = 0;
 
 filter.addEventListener("input", showMethods);
+byId("flights").addEventListener("click", () => byId("flights").style.minHeight = "");
 showsDefaults.addEventListener("change", showConfig);
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
   charts.draw(samples); // whose colours are others now
