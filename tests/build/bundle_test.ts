@@ -5,7 +5,7 @@
  * @module
  */
 
-import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
+import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { BUNDLE, bundle } from "../../build/bundle.ts";
 import { PERMISSIONS } from "../../build/permissions.ts";
 import { COMMANDS } from "../../lib/cli/command_table.ts";
@@ -124,6 +124,13 @@ Deno.test("bundle runs every command in an empty folder, with the permissions of
     const { text } = await get(`${admin}/metrics`);
     assertMatch(text, /^collapser_requests_total 20\d$/m);
     assertMatch(text, /^collapser_build_info\{version="[^"]+",commit="(?!source)[^@"]+"/m);
+    // The page is in the file: nothing is read from a disk that a container may not have.
+    assertMatch((await get(`${admin}/`)).text, /^<!doctype html>[^]+<\/html>\s*$/);
+    for (const file of ["page.js", "page.css", "uplot.js", "uplot.css"]) {
+      const { status, text } = await get(`${admin}/${file}`);
+      assertEquals(status, 200, file);
+      assert(text.length > 1_000, file);
+    }
 
     sidecar.signal("SIGTERM");
     backend.signal("SIGTERM");
