@@ -72,6 +72,7 @@ export class Site {
     const { map } = this.sources.proxy;
     this.history.take(nowMs, Date.now(), { waiters: map.waiting, flights: map.flying, lagMs });
     if (this.events.listeners === 0) return;
+    this.#snapshotMs = -Infinity; // it has to hold this sample
     try {
       this.events.send(this.snapshot());
     } catch (error) { // of ours: pages stand still, and calls go on

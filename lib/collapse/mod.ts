@@ -10,7 +10,7 @@
  * - a flight is removed by identity: a newer one for the same key stays;
  * - keys are exact: bytes or a cryptographic digest, every part prefixed with its length;
  * - a result older than the last answered write of its service serves nobody new;
- * - entries and bytes kept, waiters on a flight and idle heads are bounded.
+ * - entries and bytes kept, waiters on a flight, idle heads and keys known as hot are bounded.
  *
  * Synchronous and pure: time is an argument, replies and waiters are somebody else's.
  *

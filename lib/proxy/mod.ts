@@ -15,7 +15,8 @@
  * - a peer is not trusted to go on, to stop or to answer: a connection that does not begin, holds too much, fails and
  *   is not read, or owes an answer in silence is ended, with a bound next to the code that keeps it.
  *
- * Reads no environment, writes no log, knows no prom-client: it counts in plain fields and tells an observer.
+ * Reads no environment, writes no log, knows no prom-client: it counts in plain fields and tells an observer. Whoever
+ * looks at it (`Inspection`) pays for looking; calls do not notice.
  *
  * @module
  */
