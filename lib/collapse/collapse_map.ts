@@ -1,5 +1,4 @@
 import { Flight, type Reply, type Waiter } from "./flight.ts";
-import { FlightList } from "./flight_list.ts";
 import { type HotKey, HotKeys } from "./hot_keys.ts";
 import { pathInKey } from "./key.ts";
 import { KeyHead, type Service } from "./key_head.ts";
@@ -14,7 +13,7 @@ const HEADS_EXAMINED = 2;
 /** Keys of one head remembered as private; a backend whose every answer is private says so again at the next one. */
 const MAX_PRIVATE_KEYS = 1_000;
 
-/** Flights and stored results, each, whose calls are counted when somebody asks for the hot keys: those used last. */
+/** Stored results whose calls are counted when somebody asks for the hot keys: those used last. */
 const MAX_HARVESTED = 1_000;
 
 export interface CollapseLimits {
@@ -40,8 +39,6 @@ export class CollapseMap<R extends Reply> {
   /** Flights whose backend call has not ended. */
   flying = 0;
   readonly stored: StoredResults<R>;
-  /** Those flights, in the order in which they began. */
-  readonly underWay = new FlightList<R>();
   #hotKeys = new HotKeys<R>();
   #limits: CollapseLimits;
   #heads = new Map<string, KeyHead<R>>();
@@ -94,7 +91,6 @@ export class CollapseMap<R extends Reply> {
     if (before?.stored) this.stored.remove(before);
     const flight = new Flight(head, bodyKey, start);
     head.flights.set(bodyKey, flight);
-    this.underWay.add(flight);
     this.flying++;
     return flight;
   }
@@ -131,7 +127,8 @@ export class CollapseMap<R extends Reply> {
   /** The flight's call has ended; it takes no more joiners unless it is kept. */
   land(flight: Flight<R>): void {
     if (flight.landed) return;
-    this.#end(flight);
+    flight.landed = true;
+    this.flying--;
     this.#forget(flight);
     this.#hotKeys.note(flight);
   }
@@ -148,7 +145,8 @@ export class CollapseMap<R extends Reply> {
       flight.generation === flight.head.service.generation
     ) {
       this.stored.add(flight, nowMs, ttlMs); // first: a fault in it must not leave a landed flight to be joined
-      this.#end(flight);
+      flight.landed = true;
+      this.flying--;
     } else {
       this.land(flight);
     }
@@ -180,13 +178,18 @@ export class CollapseMap<R extends Reply> {
     this.#hotKeys.turn(nowMs);
   }
 
-  /** The keys that were asked for most of late, and since when; see {@linkcode HotKeys}. */
-  hottest(nowMs: number, limit: number): { readonly sinceMs: number; readonly keys: HotKey[] } {
-    for (const newest of [this.underWay.newest, this.stored.newest]) {
-      let flight = newest;
-      for (let i = 0; i < MAX_HARVESTED && flight !== undefined; i++, flight = flight.older) {
-        if (flight.asked > 0) this.#hotKeys.note(flight);
-      }
+  /**
+   * The keys that were asked for most of late, and since when; see {@linkcode HotKeys}. Whoever asks knows the flights
+   * under way: leading one must not cost more for their being listed here.
+   */
+  hottest(
+    nowMs: number,
+    { limit, underWay }: { limit: number; underWay: Iterable<Flight<R>> },
+  ): { readonly sinceMs: number; readonly keys: HotKey[] } {
+    for (const flight of underWay) if (flight.asked > 0) this.#hotKeys.note(flight);
+    let flight = this.stored.newest;
+    for (let i = 0; i < MAX_HARVESTED && flight !== undefined; i++, flight = flight.older) {
+      if (flight.asked > 0) this.#hotKeys.note(flight);
     }
     return this.#hotKeys.hottest(nowMs, limit);
   }
@@ -196,18 +199,19 @@ export class CollapseMap<R extends Reply> {
    * who wait, but nobody joins them any more and they are not kept.
    */
   purge(path?: string): number {
-    const concerns = ({ head: { text } }: Flight<R>) =>
-      path === undefined || pathInKey(text) === path;
-    for (let flight = this.underWay.newest; flight !== undefined; flight = flight.older) {
-      if (concerns(flight)) flight.sealed = true;
+    let purged = 0;
+    for (const head of this.#heads.values()) {
+      if (path !== undefined && pathInKey(head.text) !== path) continue;
+      for (const flight of head.flights.values()) {
+        if (flight.stored) {
+          this.stored.remove(flight);
+          purged++;
+        } else {
+          flight.sealed = true;
+        }
+      }
     }
-    const before = this.stored.entries;
-    for (let flight = this.stored.newest; flight !== undefined;) {
-      const { older } = flight;
-      if (concerns(flight)) this.stored.remove(flight);
-      flight = older;
-    }
-    return before - this.stored.entries;
+    return purged;
   }
 
   /** Forgets every head and every stored result: those who remember heads must ask for them again. */
@@ -215,12 +219,6 @@ export class CollapseMap<R extends Reply> {
     this.stored.clear();
     for (const head of this.#heads.values()) head.retired = true;
     this.#heads.clear();
-  }
-
-  #end(flight: Flight<R>): void {
-    flight.landed = true;
-    this.flying--;
-    this.underWay.remove(flight);
   }
 
   #forget(flight: Flight<R>): void {

@@ -43,7 +43,7 @@ export class Flight<R extends Reply> {
   expiresAtMs = 0;
   /** Bytes it counts for while it is stored. */
   storedBytes = 0;
-  /** Neighbours in its `FlightList`: in the order of beginning while it is under way, of use while it is stored. */
+  /** Neighbours in the order of use, while it is stored. */
   newer: Flight<R> | undefined = undefined;
   older: Flight<R> | undefined = undefined;
 

@@ -10,7 +10,7 @@ const KEPT_KEYS = 256;
 const MAX_KEYS = 2 * KEPT_KEYS;
 
 /** Of flights that one caller alone asked for, one in so many is looked at: mostly their keys never come again. */
-const SINGLES_PER_LOOK = 16;
+const SINGLES_PER_LOOK = 64;
 
 /** A key that is asked for often, and how often of late. */
 export class HotKey {

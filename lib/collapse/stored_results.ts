@@ -1,5 +1,4 @@
 import type { Flight, Reply } from "./flight.ts";
-import { FlightList } from "./flight_list.ts";
 
 /** What a stored result costs besides its bytes and its key: the flight, its log, and their places in maps. */
 const ENTRY_OVERHEAD_BYTES = 512;
@@ -14,7 +13,8 @@ export class StoredResults<R extends Reply> {
   #maxEntries: number;
   #maxBytes: number;
   #onGone: (flight: Flight<R>) => void;
-  #byUse = new FlightList<R>();
+  #newest: Flight<R> | undefined = undefined;
+  #oldest: Flight<R> | undefined = undefined;
 
   /** `onGone` hears of every result that leaves. */
   constructor(
@@ -26,14 +26,9 @@ export class StoredResults<R extends Reply> {
     this.#onGone = onGone;
   }
 
-  /** Used last; older ones hang on it. */
+  /** Used last; those used before hang on it. */
   get newest(): Flight<R> | undefined {
-    return this.#byUse.newest;
-  }
-
-  /** Used longest ago; newer ones hang on it. */
-  get oldest(): Flight<R> | undefined {
-    return this.#byUse.oldest;
+    return this.#newest;
   }
 
   /**
@@ -43,30 +38,30 @@ export class StoredResults<R extends Reply> {
   add(flight: Flight<R>, nowMs: number, ttlMs: number): void {
     for (
       let i = 0;
-      i < EXPIRED_PER_ADDED && this.oldest !== undefined && nowMs >= this.oldest.expiresAtMs;
+      i < EXPIRED_PER_ADDED && this.#oldest !== undefined && nowMs >= this.#oldest.expiresAtMs;
       i++
     ) {
-      this.remove(this.oldest);
+      this.remove(this.#oldest);
     }
     flight.expiresAtMs = nowMs + ttlMs;
     flight.storedBytes = flight.reply.heldBytes + flight.bodyKey.length + ENTRY_OVERHEAD_BYTES;
     this.entries++;
     this.bytes += flight.storedBytes;
-    this.#byUse.add(flight);
+    this.#link(flight);
     while (this.entries > this.#maxEntries || this.bytes > this.#maxBytes) {
-      this.remove(this.oldest!);
+      this.remove(this.#oldest!);
     }
   }
 
   /** It was used just now. */
   touch(flight: Flight<R>): void {
-    if (flight === this.#byUse.newest) return;
-    this.#byUse.remove(flight);
-    this.#byUse.add(flight);
+    if (flight === this.#newest) return;
+    this.#unlink(flight);
+    this.#link(flight);
   }
 
   remove(flight: Flight<R>): void {
-    this.#byUse.remove(flight);
+    this.#unlink(flight);
     this.entries--;
     this.bytes -= flight.storedBytes;
     flight.expiresAtMs = 0;
@@ -76,7 +71,7 @@ export class StoredResults<R extends Reply> {
 
   /** Removes what has expired by `nowMs`. */
   sweep(nowMs: number): void {
-    for (let flight = this.oldest; flight !== undefined;) {
+    for (let flight = this.#oldest; flight !== undefined;) {
       const { newer } = flight;
       if (nowMs >= flight.expiresAtMs) this.remove(flight);
       flight = newer;
@@ -84,6 +79,23 @@ export class StoredResults<R extends Reply> {
   }
 
   clear(): void {
-    while (this.oldest !== undefined) this.remove(this.oldest);
+    while (this.#oldest !== undefined) this.remove(this.#oldest);
+  }
+
+  #link(flight: Flight<R>): void {
+    flight.older = this.#newest;
+    if (this.#newest !== undefined) this.#newest.newer = flight;
+    this.#newest = flight;
+    this.#oldest ??= flight;
+  }
+
+  #unlink(flight: Flight<R>): void {
+    const { older, newer } = flight;
+    if (older !== undefined) older.newer = newer;
+    if (newer !== undefined) newer.older = older;
+    if (this.#oldest === flight) this.#oldest = newer;
+    if (this.#newest === flight) this.#newest = older;
+    flight.older = undefined;
+    flight.newer = undefined;
   }
 }

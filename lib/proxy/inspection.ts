@@ -12,7 +12,7 @@ import type { MissedHint, MissedSharing } from "./missed_sharing.ts";
 import type { SharedCall } from "./shared_call.ts";
 
 /** Calls looked at to find those that have waited longest: a bound on what looking costs, not on what there may be. */
-const MAX_EXAMINED = 10_000;
+const MAX_EXAMINED = 20_000;
 
 /** Characters of a key's digest that are shown: 72 bits, so that two keys are never taken for one. */
 const SHOWN_DIGEST_CHARS = 12;
@@ -109,13 +109,11 @@ export class Inspection {
 
   /** Flights under way, the oldest first. */
   flights(limit: number): readonly FlightReport[] {
-    const reports: FlightReport[] = [];
-    let flight = this.#of.map.underWay.oldest;
-    for (; flight !== undefined && reports.length < limit; flight = flight.newer) {
+    const flights = [...this.#underWay()].sort((a, b) => a.startedMs - b.startedMs);
+    return flights.slice(0, limit).flatMap((flight) => {
       const { exchange } = flight.reply;
-      if (exchange !== undefined) reports.push(this.#flightReport(flight, exchange));
-    }
-    return reports;
+      return exchange === undefined ? [] : this.#flightReport(flight, exchange);
+    });
   }
 
   /** Calls that have a backend call of their own, the oldest first; those that stream are not waiting and left out. */
@@ -134,8 +132,20 @@ export class Inspection {
   /** The keys asked for most, and for how long calls were counted. */
   keys(limit: number): { readonly sinceMs: number; readonly keys: readonly KeyReport[] } {
     const { map, timers } = this.#of;
-    const { sinceMs, keys } = map.hottest(timers.refresh(), limit);
+    const underWay = this.#underWay();
+    const { sinceMs, keys } = map.hottest(timers.refresh(), { limit, underWay });
     return { sinceMs, keys: keys.map((key) => this.#keyReport(key)) };
+  }
+
+  /** Found by those who wait for them: a list of them would cost each call that leads one. */
+  #underWay(): Set<Flight<SharedCall>> {
+    const flights = new Set<Flight<SharedCall>>();
+    let examined = 0;
+    for (const { flight } of this.#of.calls()) {
+      if (examined++ >= MAX_EXAMINED) break;
+      if (flight !== undefined && !flight.landed) flights.add(flight);
+    }
+    return flights;
   }
 
   #keyReport(key: HotKey): KeyReport {

@@ -6,7 +6,7 @@ const WINDOW_MS = 60_000;
 
 /** What is hot, as keys and calls. */
 function hottest(fixture: MapFixture, nowMs: number, limit = 10): (readonly [string, number])[] {
-  const { keys } = fixture.map.hottest(nowMs, limit);
+  const { keys } = fixture.map.hottest(nowMs, { limit, underWay: fixture.head.flights.values() });
   return keys.map(({ bodyKey, total }) => [bodyKey, total] as const);
 }
 
@@ -41,9 +41,9 @@ Deno.test("HotKeys counts a call once, however often it is asked and however its
 Deno.test("HotKeys tells the same message under two heads apart", () => {
   const fixture = new MapFixture();
   const other = fixture.map.head("other", fixture.service);
-  fixture.join(fixture.lead("a"));
-  fixture.join(fixture.lead("a", { head: other }));
-  const { keys } = fixture.map.hottest(0, 10);
+  const flights = [fixture.lead("a"), fixture.lead("a", { head: other })];
+  for (const flight of flights) fixture.join(flight);
+  const { keys } = fixture.map.hottest(0, { limit: 10, underWay: flights });
   assertEquals(keys.map(({ headText }) => headText).sort(), ["head", "other"]);
 });
 
@@ -77,7 +77,7 @@ Deno.test("HotKeys keeps the hot ones among any number of keys, and is bounded",
 
 Deno.test("HotKeys forgets what was hot a window ago, and says since when it counts", () => {
   const fixture = new MapFixture();
-  const sinceMs = (nowMs: number) => fixture.map.hottest(nowMs, 1).sinceMs;
+  const sinceMs = (nowMs: number) => fixture.map.hottest(nowMs, { limit: 1, underWay: [] }).sinceMs;
   assertEquals(sinceMs(1_000), 0);
   ask(fixture, "early", 5);
   assertEquals([sinceMs(31_000), hottest(fixture, 31_000)], [30_000, [["early", 5]]]);

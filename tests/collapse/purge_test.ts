@@ -1,6 +1,6 @@
 import { assertEquals, assertNotEquals, assertStrictEquals } from "@std/assert";
 import { headKey, pathInKey } from "../../lib/collapse/mod.ts";
-import { type FakeFlight, type FakeHead, MapFixture } from "./map_fixture.ts";
+import { type FakeHead, MapFixture } from "./map_fixture.ts";
 
 const ITEMS = "/shop.Items/GetItem";
 const PRICES = "/shop.Prices/GetPrice";
@@ -8,14 +8,6 @@ const PRICES = "/shop.Prices/GetPrice";
 function headOf(fixture: MapFixture, path: string): FakeHead {
   const fields = [{ name: ":path", value: path }];
   return fixture.map.head(headKey(fields, { inKey: () => true, identity: "" }), fixture.service);
-}
-
-/** Those that are under way, in the order in which they began. */
-function underWay(fixture: MapFixture): FakeFlight[] {
-  const flights: FakeFlight[] = [];
-  let flight = fixture.map.underWay.oldest;
-  for (; flight !== undefined; flight = flight.newer) flights.push(flight);
-  return flights;
 }
 
 Deno.test("pathInKey gives the path that headKey was given", () => {
@@ -59,16 +51,4 @@ Deno.test("CollapseMap.purge lets flights under way go on, without joiners, and 
   fixture.map.keep(after, 0, 100);
   assertEquals(after.stored, true);
   assertNotEquals(before, after);
-});
-
-Deno.test("CollapseMap.underWay lists flights from the oldest on, until they end", () => {
-  const fixture = new MapFixture();
-  const [a, b, c] = [fixture.lead("a"), fixture.lead("b"), fixture.lead("c")];
-  assertEquals(underWay(fixture), [a, b, c]);
-  fixture.map.keep(b, 0, 100);
-  assertEquals(underWay(fixture), [a, c]);
-  fixture.map.land(a);
-  fixture.map.leave(c.lastWaiter!);
-  assertEquals([underWay(fixture), fixture.map.underWay.newest], [[], undefined]);
-  assertStrictEquals(fixture.map.stored.newest, b);
 });
