@@ -1,32 +1,17 @@
-import type { Dial, Timers, Turn } from "../transport/mod.ts";
-import type { HeaderCache } from "../wire/mod.ts";
 import { BackendLinks, type LinksOptions, type LinksOwner } from "./backend_links.ts";
+import type { BackendContext } from "./backend_context.ts";
 import type { BackendSession } from "./backend_session.ts";
 import type { BackendGroup } from "./backends.ts";
-import type { BackendCounters, ProxyCounters } from "./counters.ts";
+import type { BackendCounters } from "./counters.ts";
 import { type Exchange, NO_DEADLINE } from "./exchange.ts";
 import type { Failure } from "./failure.ts";
 import type { BackendReport } from "./inspection.ts";
-import type { ProxyObserver } from "./observer.ts";
 import { RetryBudget } from "./retry_budget.ts";
 import type { SharedPool } from "./shared_pool.ts";
 import { Wall, type WallOptions } from "./wall.ts";
 
 /** Times a call that provably reached nobody is sent: the second time settles it (gRFC A6). */
 const MAX_ATTEMPTS = 2;
-
-/** What all backends share. */
-export interface BackendContext {
-  readonly dial: Dial;
-  readonly timers: Timers;
-  readonly turn: Turn;
-  readonly counters: ProxyCounters;
-  readonly observer: ProxyObserver;
-  /** Interns what backends answer. */
-  readonly replyHeaders: HeaderCache;
-  /** For jitter: at least 0, below 1. */
-  readonly random: () => number;
-}
 
 export interface BackendOptions extends LinksOptions, WallOptions {
   readonly name: string;

@@ -1,5 +1,5 @@
 import { type Address, addressName, CallbackAlarm } from "../transport/mod.ts";
-import type { BackendContext } from "./backend.ts";
+import type { BackendContext } from "./backend_context.ts";
 import { BackendSession, type SessionOwner } from "./backend_session.ts";
 
 /** Pauses between attempts to connect: short, since the backend is next door and readiness must follow it within a second. */

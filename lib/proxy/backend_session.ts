@@ -7,7 +7,7 @@ import {
 } from "../connection/mod.ts";
 import { CallbackAlarm, Pump, type PumpOwner, type Socket } from "../transport/mod.ts";
 import { ERROR_CODE, statelessBlock } from "../wire/mod.ts";
-import type { BackendContext } from "./backend.ts";
+import type { BackendContext } from "./backend_context.ts";
 import type { Exchange } from "./exchange.ts";
 import type { Failure } from "./failure.ts";
 

@@ -1,4 +1,5 @@
-import { AddressBackend, type BackendContext, type BackendOptions } from "./backend.ts";
+import { AddressBackend, type BackendOptions } from "./backend.ts";
+import type { BackendContext } from "./backend_context.ts";
 import type { CallBackend } from "./call_context.ts";
 import { BackendCounters } from "./counters.ts";
 import type { Exchange } from "./exchange.ts";

@@ -1,11 +1,12 @@
 import type { Resolve } from "../transport/mod.ts";
-import { AddressBackend, type BackendContext, type BackendOptions } from "./backend.ts";
+import { AddressBackend, type BackendOptions } from "./backend.ts";
+import type { BackendContext } from "./backend_context.ts";
 import { Backends } from "./backends.ts";
 import type { CallBackend } from "./call_context.ts";
 import { BackendCounters } from "./counters.ts";
 import type { BackendReport } from "./inspection.ts";
 import { type Located, NameWatch } from "./name_watch.ts";
-import type { ProxyOptions } from "./proxy.ts";
+import type { ProxyOptions } from "./options.ts";
 import { SharedPool } from "./shared_pool.ts";
 
 /** All that stands behind the proxy, as the proxy sees it. */

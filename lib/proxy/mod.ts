@@ -36,7 +36,8 @@ export type {
 export type { MissedHint } from "./missed_sharing.ts";
 export type { NamedPolicy } from "./method_table.ts";
 export type { Routing } from "./placement.ts";
-export { Proxy, type ProxyEnvironment, type ProxyOptions } from "./proxy.ts";
+export type { ProxyEnvironment, ProxyOptions } from "./options.ts";
+export { Proxy } from "./proxy.ts";
 export { statusName } from "../grpc/mod.ts";
 export { errorCodeName } from "../wire/mod.ts";
 export type { Fault } from "../connection/mod.ts";

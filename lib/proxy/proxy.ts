@@ -6,21 +6,11 @@ import {
   type KeyCodec,
   RecentKeys,
 } from "../collapse/mod.ts";
-import {
-  CallbackAlarm,
-  type Dial,
-  type Resolve,
-  type Socket,
-  type Timers,
-  Turn,
-} from "../transport/mod.ts";
+import { CallbackAlarm, type Socket, type Timers, Turn } from "../transport/mod.ts";
 import { ERROR_CODE, HeaderCache } from "../wire/mod.ts";
-import type { BackendContext } from "./backend.ts";
+import type { BackendContext } from "./backend_context.ts";
 import { makeBackend, type ProxyBackend } from "./make_backend.ts";
-import type { BackendEntry } from "./name_watch.ts";
-import type { Routing } from "./placement.ts";
 import type { Call } from "./call.ts";
-import type { CallLimits } from "./call_context.ts";
 import { CallerContexts } from "./caller_contexts.ts";
 import { type CallerContext, CallerSession } from "./caller_session.ts";
 import { containedObserver } from "./contained_observer.ts";
@@ -28,7 +18,7 @@ import { ProxyCounters } from "./counters.ts";
 import { Inspection } from "./inspection.ts";
 import { MethodTable, type NamedPolicy } from "./method_table.ts";
 import { MissedSharing } from "./missed_sharing.ts";
-import type { ProxyObserver } from "./observer.ts";
+import { limitsOf, type ProxyEnvironment, type ProxyOptions } from "./options.ts";
 import { Router, type RouterOptions } from "./request_route.ts";
 import type { SharedCall } from "./shared_call.ts";
 
@@ -46,52 +36,6 @@ const DRAIN_ANSWER_MS = 500;
  * more than a service has peers, and idle they take some 10 KiB each.
  */
 const MAX_CALLER_CONNECTIONS = 10_000;
-
-export interface ProxyOptions {
-  /** At least one. */
-  readonly backends: readonly BackendEntry[];
-  /** Over TLS, as the `dial` of the environment has it. @default false */
-  readonly backendUsesTls?: boolean;
-  readonly backendKind: "replicas" | "shards";
-  readonly backendRouting: Routing;
-  readonly backendConnections: number;
-  readonly backendOutlierDetection: boolean;
-  readonly backendAdaptiveConcurrency: boolean;
-  readonly backendTimeoutMs: number;
-  readonly backendConnectTimeoutMs: number;
-  readonly backendMaxConcurrent: number;
-  readonly backendMaxPending: number;
-  readonly cacheDurationMs: number;
-  readonly cacheErrors: boolean;
-  readonly maxCacheEntries: number;
-  readonly maxCacheBytes: number;
-  readonly cleanupIntervalMs: number;
-  readonly methods: readonly string[];
-  readonly invalidate: "service" | "off";
-  readonly keyHeaders: readonly string[] | undefined;
-  readonly ignoreHeaders: readonly string[];
-  readonly mode: "collapse" | "off";
-  readonly joinMaxAgeMs: number;
-  readonly maxFollowers: number;
-  readonly maxMessageBytes: number;
-  /**
-   * One pool for all backends in place of a wall around each, to measure what the walls are worth: `backendMaxConcurrent`
-   * and `backendMaxPending` are then those of all together. @default false
-   */
-  readonly sharedPool?: boolean;
-  /** What the policy file says of methods. @default none */
-  readonly policies?: readonly NamedPolicy[];
-}
-
-/** What the proxy is given by whoever runs it. */
-export interface ProxyEnvironment {
-  readonly timers: Timers;
-  readonly dial: Dial;
-  readonly resolve: Resolve;
-  readonly observer: ProxyObserver;
-  readonly codec: KeyCodec;
-  readonly random: () => number;
-}
 
 /** The data plane: callers' connections on one side, a backend on the other, and what they share in between. */
 export class Proxy {
@@ -298,14 +242,4 @@ export class Proxy {
 function withRecentKeys({ latin1, digest }: KeyCodec): KeyCodec {
   const recent = new RecentKeys(latin1);
   return { latin1: (bytes, from, to) => recent.text(bytes, from, to), digest };
-}
-
-function limitsOf(options: ProxyOptions): CallLimits {
-  return {
-    backendTimeoutMs: options.backendTimeoutMs,
-    cacheDurationMs: options.cacheDurationMs,
-    cacheErrors: options.cacheErrors,
-    maxMessageBytes: options.maxMessageBytes,
-    invalidates: options.invalidate === "service",
-  };
 }
