@@ -9,6 +9,8 @@
 export interface Collected {
   /** JavaScript heap that is in use once nothing is left to collect. */
   readonly heapBytes: number;
+  /** What the engine has taken from the system for the heap, in use or not. */
+  readonly committedBytes: number;
   /** Memory outside of it that buffers hold. */
   readonly externalBytes: number;
 }
@@ -20,7 +22,11 @@ Deno.addSignalListener("SIGUSR2", async () => {
   // What is freed only once finalizers have run is freed by a second one.
   await new Promise((resume) => setTimeout(resume));
   gc?.();
-  const { heapUsed, external } = Deno.memoryUsage();
-  const collected: Collected = { heapBytes: heapUsed, externalBytes: external };
+  const { heapUsed, heapTotal, external } = Deno.memoryUsage();
+  const collected: Collected = {
+    heapBytes: heapUsed,
+    committedBytes: heapTotal,
+    externalBytes: external,
+  };
   console.log(JSON.stringify(collected));
 });

@@ -53,10 +53,11 @@ function sidecarLines(sidecar: SidecarResult): string[] {
     ...table([
       ["  at", ...memory.map((_, part) => `${(part + 1) * 100 / memory.length}%`)],
       ["  RSS MiB", ...memory.map(({ residentBytes }) => mib(residentBytes))],
+      ["  heap taken MiB", ...memory.map(({ committedBytes }) => mib(committedBytes))],
       ["  buffers MiB", ...memory.map(({ externalBytes }) => mib(externalBytes))],
       ["  heap MiB", ...memory.map(({ heapBytes }) => mib(heapBytes))],
     ]),
-    `  over the last two thirds: RSS ${perMinute(residentBytesPerMinute)}, heap ${
+    `  over the last two thirds: RSS without the heap ${perMinute(residentBytesPerMinute)}, heap ${
       perMinute(heapBytesPerMinute)
     }`,
     `  beyond their own pauses, good calls took p50 ${ms(excess.percentile(50))}, ` +

@@ -98,11 +98,21 @@ Deno.test("judgeMemory passes what is flat after it has settled, and noise", () 
   assertEquals(judgeMemory(samplesOf((n) => ({ resident: settling[n]!, heap: 12 }))).faults, []);
 });
 
+Deno.test("judgeMemory takes a step of the engine's heap for none of ours", () => {
+  const samples = samplesOf((n) => ({ resident: n < 6 ? 146 : 193, heap: 12 }));
+  assertEquals(judgeMemory(samples).faults.length, 1);
+  const stepped = samples.map((sample, n) => ({
+    ...sample,
+    committedBytes: sample.committedBytes + (n < 6 ? 0 : 47 * 2 ** 20),
+  }));
+  assertEquals(judgeMemory(stepped).faults, []);
+});
+
 Deno.test("judgeMemory finds what rises by a little in every part", () => {
   const leak = judgeMemory(samplesOf((n) => ({ resident: 80 + 8 * n, heap: 12 + n / 4 }))).faults;
   assertEquals(leak, [
     "the heap rises by 171 KiB a minute",
-    "resident memory rises by 5461 KiB a minute",
+    "resident memory outside the heap rises by 5461 KiB a minute",
   ]);
 });
 
@@ -155,6 +165,7 @@ function samplesOf(at: (n: number) => { resident: number; heap: number }): Memor
       atMs: (n + 1) * 1.5 * MINUTE_MS,
       residentBytes: resident * 2 ** 20,
       heapBytes: heap * 2 ** 20,
+      committedBytes: 30 * 2 ** 20,
       externalBytes: 0,
     };
   });
