@@ -44,8 +44,8 @@ export const ROOMS: Runners = {
     if (!options.method.startsWith(COUNTED)) return await runLoad(options);
     return await runLoad(options, { backendCount: await helloCount() });
   },
-  async tax({ data, ...options }) {
-    const { runTax } = await import("../measure/mod.ts");
+  async tax({ data, blastMs, ...options }) {
+    const { measureBlast, runTax } = await import("../measure/mod.ts");
     const { startHello } = await import("../hello/mod.ts");
     const read = await messageOf(data);
     if ("why" in read) {
@@ -54,6 +54,7 @@ export const ROOMS: Runners = {
     }
     return await runTax({ ...options, message: read.message }, {
       embedded: { startBackend: startHello, settingsFor: demoSettings },
+      ...blastMs > 0 ? { runBlastRadius: () => measureBlast(blastMs, QUIET_STALL) } : {},
       ...options.method.startsWith(COUNTED) ? { backendCount: await helloCount() } : {},
     });
   },
@@ -110,6 +111,12 @@ function stallSettings(wishes: SidecarWishes): Settings {
     BACKEND_OUTLIER_DETECTION: String(wishes.outlierDetection),
   });
 }
+
+/** A stall within another measurement, whose report has its own place for what came of it. */
+const QUIET_STALL = {
+  settingsFor: stallSettings,
+  screen: { print() {}, complain: console.error, progress: undefined, colour: false },
+};
 
 /** Whatever the environment says is not for a sidecar that a measurement starts for itself. */
 function ownSettings(wanted: Readonly<Record<string, string>>): Settings {

@@ -32,7 +32,11 @@ export interface Greeting {
 }
 
 /** What is measured, with the message as it was given. */
-export type TaxRequest = Omit<TaxOptions, "message"> & { readonly data: MessageSource | undefined };
+export type TaxRequest = Omit<TaxOptions, "message"> & {
+  readonly data: MessageSource | undefined;
+  /** How long a backend stands still for the third bill; 0 leaves it out. */
+  readonly blastMs: number;
+};
 
 export type { ProbeTarget };
 

@@ -40,6 +40,7 @@ export { type LoadPlan, LoadRun } from "./load_run.ts";
 export { picture } from "./picture.ts";
 export { probe, type ProbeResult, type ProbeTarget } from "./probe.ts";
 export type { Screen } from "./screen.ts";
+export { measureBlast } from "./stall_blast.ts";
 export { runStall, type StallOptions, type StallParts } from "./stall.ts";
 export type { FaultName } from "./stall_fault.ts";
 export type { SidecarWishes } from "./stall_systems.ts";

@@ -79,27 +79,34 @@ export interface StallParts {
  */
 export async function runStall(options: StallOptions, parts: StallParts): Promise<number> {
   const { screen = terminalScreen() } = parts;
-  const systems = systemsOf(options, parts);
   const trouble = troubleWith(options);
   if (trouble !== undefined) {
     screen.complain(trouble);
     return FAILED;
   }
-  let embedded: StallBackend[] = [];
   try {
-    embedded = options.backends.length > 0 ? [] : startBackends(options);
-    const results = await measureAll(systems, { options, embedded, screen });
-    await writeFiles(options, results);
+    await writeFiles(options, await measureStall(options, { ...parts, screen }));
     return GOOD;
   } catch (error) {
     screen.complain(`Cannot measure: ${error instanceof Error ? error.message : error}`);
     return FAILED;
+  }
+}
+
+/** The same for whoever wants the results; rejects when it cannot be measured. */
+export async function measureStall(options: StallOptions, parts: StallParts): Promise<Measured> {
+  const { screen = terminalScreen() } = parts;
+  const systems = systemsOf(options, parts);
+  const embedded = options.backends.length > 0 ? [] : startBackends(options);
+  try {
+    return await measureAll(systems, { options, embedded, screen });
   } finally {
     await Promise.all(embedded.map((backend) => backend.close()));
   }
 }
 
-interface Measured {
+/** What came of it. */
+export interface Measured {
   readonly subject: StallSubject;
   readonly results: readonly SystemResult[];
 }

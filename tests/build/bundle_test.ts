@@ -88,10 +88,11 @@ Deno.test("bundle runs every command in an empty folder, with the permissions of
   await t.step("tax", async () => {
     const { code, said } = await installed.ends([
       ...["tax", "--rounds", "1", "--each", "200ms", "--rates", "50"],
-      ...["--callers", "4", "--html", "-"],
+      ...["--callers", "4", "--blast", "500ms", "--html", "-"],
     ]);
     assertEquals(code, 0, said);
     assertStringIncludes(said, "<!doctype html>");
+    assertStringIncludes(said, "While one backend of three stood still");
     assertMatch(said, /What to do[^]*<b>collapser<\/b>/);
   });
 

@@ -1,5 +1,6 @@
 import {
   count,
+  DURATION,
   HOST_PORT,
   type HostPort,
   METADATA,
@@ -101,6 +102,12 @@ export const TAX = defineCommand({
       fallback: "0.01",
       help: "what a GB costs you that goes from one zone to another",
     }),
+    blast: single(DURATION, {
+      fallback: "3s",
+      help:
+        "how long one backend of three stands still for the third bill, in this process, before " +
+        "direct callers, a collapser and a shared pool; 0 leaves it out",
+    }),
     json: single(optional(FILE), { help: "write every figure there; - prints it instead" }),
     html: single(optional(FILE), { help: "write a page with charts there; - prints it instead" }),
   },
@@ -112,6 +119,7 @@ export const TAX = defineCommand({
       pid,
       metrics,
       each,
+      blast,
       pricePerVcpuHour,
       crossAzGb,
       json,
@@ -128,6 +136,7 @@ export const TAX = defineCommand({
       ...rest,
       ...targets.value,
       segmentMs: each,
+      blastMs: blast,
       prices: { perVcpuHour: pricePerVcpuHour, perCrossZoneGb: crossAzGb },
       jsonFile: json,
       htmlFile: html,
