@@ -20,6 +20,9 @@ const FREE_PORTS = {
   METRICS_PORT: "0",
 };
 
+/** Measurements take ten seconds by themselves, and more on a busy machine. */
+const COMMAND_LIMIT_MS = 90_000;
+
 /** An empty folder with the bundle in it. */
 class Installed implements AsyncDisposable {
   readonly folder = Deno.makeTempDirSync();
@@ -39,7 +42,7 @@ class Installed implements AsyncDisposable {
 
   async ends(args: readonly string[], env: ProcessVariables = {}) {
     await using process = this.starts(args, env);
-    const { code } = await process.end();
+    const { code } = await process.end(COMMAND_LIMIT_MS);
     return { code, said: process.said };
   }
 

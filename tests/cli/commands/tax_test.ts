@@ -10,6 +10,7 @@ const DEFAULTS = {
   rates: [200, 1_000],
   rounds: 5,
   segmentMs: 1_000,
+  blastMs: 3_000,
   arrivals: "poisson",
   seed: 1,
   callers: 64,
