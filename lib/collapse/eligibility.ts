@@ -1,3 +1,5 @@
+import type { IdempotencyLevel } from "../grpc/mod.ts";
+
 /** Words that a method which only reads begins with, as whole CamelCase words. */
 const READING_VERBS = words(
   "Get List Search Read Lookup Find Query Describe Count Has Is Exists",
@@ -19,11 +21,11 @@ export interface Verdict {
   readonly why: string;
 }
 
-/** Judges a method by its service and name. */
-export type Eligibility = (service: string, method: string) => Verdict;
+/** Judges a method by its service, its name, and what its descriptor says, where there is one. */
+export type Eligibility = (service: string, method: string, level?: IdempotencyLevel) => Verdict;
 
 /**
- * Compiles COLLAPSER_METHODS: `auto`, `*`, `/pkg.Service/Method`, `/pkg.Service/*`, each of the latter with `!` in
+ * Compiles COLLAPSER_METHODS: `auto`, `schema`, `*`, `/pkg.Service/Method`, `/pkg.Service/*`, each of the latter with `!` in
  * front to exclude, which wins over anything that includes.
  */
 export function compileEligibility(items: readonly string[]): Eligibility {
@@ -31,15 +33,41 @@ export function compileEligibility(items: readonly string[]): Eligibility {
   const included = items.filter((item) => item.startsWith("/"));
   const all = items.includes("*");
   const auto = items.includes("auto");
-  return (service, method) => {
+  const schema = items.includes("schema");
+  return (service, method, level) => {
     if (neverCollapses(service)) return no("its service is about this moment");
     const exclusion = excluded.find((item) => matches(item, service, method));
     if (exclusion !== undefined) return no(`excluded by !${exclusion}`);
     const inclusion = included.find((item) => matches(item, service, method));
     if (inclusion !== undefined) return yes(`listed as ${inclusion}`);
     if (all) return yes("every method is, by *");
-    return auto ? judgeByName(method) : no("not listed");
+    if (schema) return judgeByDescriptor(level);
+    return auto ? judgeByBoth(method, level) : no("not listed");
   };
+}
+
+/** Whether what the backend's descriptors say makes a difference. */
+export function heedsDescriptors(items: readonly string[]): boolean {
+  return items.includes("auto") || items.includes("schema");
+}
+
+function judgeByDescriptor(level: IdempotencyLevel | undefined): Verdict {
+  switch (level) {
+    case undefined:
+      return no("the backend does not describe it");
+    case "no_side_effects":
+      return yes("its descriptor says NO_SIDE_EFFECTS");
+    case "idempotent":
+      return no("its descriptor says IDEMPOTENT, which may change something");
+    case "unknown":
+      return no("its descriptor does not say NO_SIDE_EFFECTS");
+  }
+}
+
+/** The descriptor's word goes before the name's. */
+function judgeByBoth(method: string, level: IdempotencyLevel | undefined): Verdict {
+  const isSilent = level === undefined || level === "unknown";
+  return isSilent ? judgeByName(method) : judgeByDescriptor(level);
 }
 
 /** Whether no configuration makes the methods of this service collapse. */

@@ -20,6 +20,7 @@ export { type CollapseLimits, CollapseMap } from "./collapse_map.ts";
 export {
   compileEligibility,
   type Eligibility,
+  heedsDescriptors,
   judgeByName,
   neverCollapses,
   type Verdict,

@@ -19,12 +19,6 @@ const LEAVE_UNSET = "leave it unset";
 export const UNBUILT: readonly Unbuilt[] = [
   { env: "COLLAPSER_STALE_DURATION", asks: (s) => s.staleDurationMs > 0, instead: "use 0" },
   {
-    env: "COLLAPSER_METHODS",
-    values: "`schema`",
-    asks: (s) => s.methods[0] === "schema",
-    instead: "use auto, * or a list",
-  },
-  {
     env: "COLLAPSER_MODE",
     values: "`shadow`, `verify`",
     asks: (s) => s.mode === "shadow" || s.mode === "verify",

@@ -4,9 +4,10 @@ import type { CallBackend } from "./call_context.ts";
 import { BackendCounters } from "./counters.ts";
 import type { Exchange } from "./exchange.ts";
 import type { Failure } from "./failure.ts";
-import { HealthProbe } from "./health_probe.ts";
+import { healthProbe } from "./health_probe.ts";
 import type { BackendReport } from "./inspection.ts";
 import { Member } from "./member.ts";
+import type { OwnCall } from "./own_call.ts";
 import { Outliers, type OutliersOwner } from "./outliers.ts";
 import { type Placement, placementFor, type Routing } from "./placement.ts";
 import { signOf } from "./sign.ts";
@@ -44,7 +45,7 @@ export class Backends implements CallBackend, BackendGroup, OutliersOwner {
   #options: BackendsOptions;
   #place: Placement;
   #outliers: Outliers;
-  #probes = new Map<Member, HealthProbe>();
+  #probes = new Map<Member, OwnCall>();
   #opened = false;
   #stopped = false;
 
@@ -122,7 +123,7 @@ export class Backends implements CallBackend, BackendGroup, OutliersOwner {
     if (!this.areReplicas && backend.isDown) {
       return backend.refuse(exchange, { kind: "unreachable", why: backend.trouble });
     }
-    if (member.standing === "trial") {
+    if (member.standing === "trial" && !exchange.isProbe) {
       member.trial = exchange;
       this.#judgeAll();
     }
@@ -185,8 +186,9 @@ export class Backends implements CallBackend, BackendGroup, OutliersOwner {
   asksHealth(member: Member): void {
     if (this.#stopped || this.#probes.has(member)) return;
     const { timers } = this.#context;
-    const environment = { timers, scheme: this.#options.scheme };
-    const probe = new HealthProbe(member.backend, environment, (recovery) => {
+    const { backend } = member;
+    const world = { backend, timers, scheme: this.#options.scheme };
+    const probe = healthProbe(world, backend.name, (recovery) => {
       this.#probes.delete(member);
       this.#outliers.recovered(member, recovery);
     });

@@ -5,7 +5,7 @@ import {
   type Service,
   type Verdict,
 } from "../collapse/mod.ts";
-import { splitMethod } from "../grpc/mod.ts";
+import { type IdempotencyLevel, splitMethod } from "../grpc/mod.ts";
 import { MethodCounters, OTHER_LABEL, type ProxyCounters } from "./counters.ts";
 import type { Exchange } from "./exchange.ts";
 import type { ProxyObserver } from "./observer.ts";
@@ -71,11 +71,14 @@ export class MethodTable {
   #observer: ProxyObserver;
   #onForget: () => void;
   #policies: readonly NamedPolicy[] = [];
+  #levelOf: (service: string, method: string) => IdempotencyLevel | undefined;
 
   constructor(options: {
     eligibility: Eligibility;
     counters: ProxyCounters;
     observer: ProxyObserver;
+    /** What is known of a method's descriptor. */
+    levelOf?: (service: string, method: string) => IdempotencyLevel | undefined;
     /** Flights and results refer to services by identity, so they have to go as well. */
     onForget: () => void;
   }) {
@@ -83,6 +86,7 @@ export class MethodTable {
     this.#counters = options.counters;
     this.#observer = options.observer;
     this.#onForget = options.onForget;
+    this.#levelOf = options.levelOf ?? (() => undefined);
   }
 
   method(path: string): Method {
@@ -112,9 +116,18 @@ export class MethodTable {
     this.#forget();
   }
 
+  /** More is known of a service: when that changes a verdict, every method is looked at anew. */
+  reconsider(service: string): void {
+    for (const { path, verdict, policy, service: { name } } of this.#methods.values()) {
+      if (name !== service) continue;
+      const { method = "" } = splitMethod(path) ?? {};
+      if (this.#judge(service, method, policy).eligible !== verdict.eligible) return this.#forget();
+    }
+  }
+
   #judge(service: string, method: string, { collapse }: MethodPolicy): Verdict {
     if (collapse === undefined || neverCollapses(service)) {
-      return this.#eligibility(service, method);
+      return this.#eligibility(service, method, this.#levelOf(service, method));
     }
     return { eligible: collapse, why: "the policy file says so" };
   }

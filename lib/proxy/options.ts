@@ -38,6 +38,8 @@ export interface ProxyOptions {
    * and `backendMaxPending` are then those of all together. @default false
    */
   readonly sharedPool?: boolean;
+  /** Whether the backend is asked for its descriptors, where `methods` heeds them. @default false */
+  readonly asksDescriptors?: boolean;
   /** What the policy file says of methods. @default none */
   readonly policies?: readonly NamedPolicy[];
 }

@@ -2,6 +2,7 @@ import {
   CollapseMap,
   compileEligibility,
   compileKeyPolicy,
+  heedsDescriptors,
   isKeyMetadata,
   type KeyCodec,
   RecentKeys,
@@ -15,6 +16,7 @@ import { CallerContexts } from "./caller_contexts.ts";
 import { type CallerContext, CallerSession } from "./caller_session.ts";
 import { containedObserver } from "./contained_observer.ts";
 import { ProxyCounters } from "./counters.ts";
+import { Descriptions } from "./descriptions.ts";
 import { Inspection } from "./inspection.ts";
 import { MethodTable, type NamedPolicy } from "./method_table.ts";
 import { MissedSharing } from "./missed_sharing.ts";
@@ -45,6 +47,7 @@ export class Proxy {
   readonly inspection: Inspection;
   #backend: ProxyBackend;
   #methods: MethodTable;
+  #descriptions: Descriptions | undefined = undefined;
   #context: CallerContext;
   #contexts: CallerContexts;
   #sessions = new Set<CallerSession>();
@@ -76,6 +79,7 @@ export class Proxy {
       eligibility: compileEligibility(options.methods),
       counters,
       observer,
+      levelOf: (service, method) => this.#descriptions?.levelOf(service, method),
       onForget: () => this.map.forgetAll(),
     });
     this.#methods = methods;
@@ -87,6 +91,10 @@ export class Proxy {
     };
     const { resolve } = environment;
     this.#backend = makeBackend(options, { context: backendContext, resolve, scheme });
+    if (options.asksDescriptors && collapses && heedsDescriptors(options.methods)) {
+      const world = { backend: this.#backend, timers, scheme } as const;
+      this.#descriptions = new Descriptions(world, (service) => methods.reconsider(service));
+    }
     const missed = new MissedSharing(observer, (name) => isKeyMetadata(name) && inKey(name));
     this.inspection = new Inspection({
       ...{ map: this.map, backend: this.#backend, counters, methods, missed, timers, codec },
@@ -188,6 +196,7 @@ export class Proxy {
 
   /** Lets go of the backend and of time; callers' connections are not touched. */
   close(): void {
+    this.#descriptions?.stop();
     this.#backend.stop();
     this.#timers.cancel(this.#sweep);
   }

@@ -33,6 +33,8 @@ export interface Sidecar {
 
 /** What no setting leads to. */
 export interface SidecarExtras extends SettingsBackground {
+  /** Whether the backend is asked for its descriptors, where COLLAPSER_METHODS heeds them. @default true */
+  readonly asksDescriptors?: boolean;
   /** One pool for all backends, of the size that the settings give to each. @default false */
   readonly sharedPool?: boolean;
 }
@@ -44,13 +46,14 @@ export interface SidecarExtras extends SettingsBackground {
 export function startSidecar(
   settings: Settings,
   log: Logger,
-  { sharedPool = false, ...background }: SidecarExtras = {},
+  { sharedPool = false, asksDescriptors = true, ...background }: SidecarExtras = {},
 ): Sidecar {
   const timers = new Timers();
   const files = openFiles(settings, { timers, log });
   const { certificates: { backend }, policy } = files;
   const policies = policy?.policies ?? [];
-  const proxy = new Proxy({ ...proxyOptions(settings), policies, sharedPool }, {
+  const extras = { policies, sharedPool, asksDescriptors };
+  const proxy = new Proxy({ ...proxyOptions(settings), ...extras }, {
     timers,
     dial: backend === undefined ? dialPlain : dialTls({
       certificates: () => backend.current,

@@ -16,7 +16,7 @@ export function loggingObserver(
   const apart = new Named(log, "metadata names that keep calls apart");
   return {
     methodJudged(method, { eligible, why }) {
-      if (!judged.admit(method)) return;
+      if (!judged.admit(`${method} ${why}`)) return; // again when more is known of it
       log.info(eligible ? "Method collapses" : "Method passes through", { method, why });
     },
     couldHaveCollapsed(method) {

@@ -281,3 +281,20 @@ function split(name: string): [service: string, method: string] {
   const at = name.lastIndexOf("/");
   return [name.slice(0, at), name.slice(at + 1)];
 }
+
+Deno.test("compileEligibility lets a descriptor that says something go before the name, and schema needs one", () => {
+  const auto = compileEligibility(["auto"]);
+  const schema = compileEligibility(["schema", "!/a.S/GetSecret"]);
+  const levels = ["no_side_effects", "idempotent", "unknown", undefined] as const;
+  const judged = (judge: typeof auto, method: string) =>
+    levels.map((level) => judge("a.S", method, level).eligible);
+  assertEquals(judged(auto, "GetItem"), [true, false, true, true]);
+  assertEquals(judged(auto, "SayHello"), [true, false, false, false]);
+  assertEquals(judged(schema, "GetItem"), [true, false, false, false]);
+  assertEquals(judged(schema, "GetSecret"), [false, false, false, false]);
+  assertEquals(
+    auto("a.S", "SayHello", "no_side_effects").why,
+    "its descriptor says NO_SIDE_EFFECTS",
+  );
+  assertEquals(compileEligibility(["/a.S/Put"])("a.S", "Get", "no_side_effects").eligible, false);
+});

@@ -6,7 +6,6 @@ import { MINIMUM, problemsOf, read, settingsOf } from "./support.ts";
 /** For each row a value that asks for it. A row that goes takes its line along. */
 const ASKING: Readonly<Record<string, string>> = {
   COLLAPSER_STALE_DURATION: "1s",
-  COLLAPSER_METHODS: "schema,!/a.B/C",
   COLLAPSER_MODE: "shadow",
   COLLAPSER_VERIFY_RATIO: "1",
   COLLAPSER_SHARED_CACHE: "redis://me:hunter2@cache",
@@ -36,7 +35,6 @@ Deno.test("readSettings refuses each mode that is missing", () => {
 Deno.test("readSettings takes the values of a half-built variable that are there", () => {
   const values = {
     COLLAPSER_STALE_DURATION: "0s",
-    COLLAPSER_METHODS: "*",
     COLLAPSER_MODE: "off",
     COLLAPSER_VERIFY_RATIO: "0.01",
   };

@@ -43,7 +43,9 @@ export class LocalSidecar implements AsyncDisposable {
 
   constructor(variables: Variables) {
     const { settings, ...background } = readingOf(variables);
-    this.sidecar = startSidecar(settings, logInto(this.log), background);
+    // Scripted backends count what they are asked, and most know nothing of reflection.
+    const asksDescriptors = false;
+    this.sidecar = startSidecar(settings, logInto(this.log), { ...background, asksDescriptors });
   }
 
   /** Starts one in front of a backend; resolves when it is ready. */

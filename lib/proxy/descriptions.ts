@@ -1,0 +1,119 @@
+import { type IdempotencyLevel, levelsIn, reflectionRequest, STATUS } from "../grpc/mod.ts";
+import { CallbackAlarm } from "../transport/mod.ts";
+import { joinData } from "./debug_log.ts";
+import type { Exchange } from "./exchange.ts";
+import { OwnCall, type OwnCallWorld } from "./own_call.ts";
+
+/** The services of server reflection, newest first. */
+const REFLECTIONS = ["grpc.reflection.v1", "grpc.reflection.v1alpha"];
+
+/** A backend that needs longer than this to describe a service is asked again later. */
+const PATIENCE_MS = 5_000;
+
+/** Services that are asked about: callers name them, and each costs the backend a call. */
+const MAX_SERVICES = 200;
+
+/** One that could not be asked, since it is not up yet, is asked again soon. */
+const RETRY_MS = 1_000;
+
+/** A backend may be replaced by one whose descriptors say something else. */
+const ASK_AGAIN_MS = 300_000;
+
+/** Flag and length before each message. */
+const PREFIX_BYTES = 5;
+
+/** What the backend's descriptors say of methods, asked for a service when it is first called, and again now and then. */
+export class Descriptions {
+  #world: OwnCallWorld;
+  #changed: (service: string) => void;
+  /** What is known; undefined for a service that nobody describes. */
+  #levels = new Map<string, ReadonlyMap<string, IdempotencyLevel> | undefined>();
+  #waiting: string[] = [];
+  #call: OwnCall | undefined = undefined;
+  /** Index into the services of reflection; past the last one when the backend has none. */
+  #version = 0;
+  #again = new CallbackAlarm(() => this.#waiting.length > 0 ? this.#askNext() : this.#askAgain());
+  #stopped = false;
+
+  /** `changed` hears that what is known of a service is not what it was. */
+  constructor(world: OwnCallWorld, changed: (service: string) => void) {
+    this.#world = world;
+    this.#changed = changed;
+  }
+
+  /** What is known of a method now; what is not is asked for. */
+  levelOf(service: string, method: string): IdempotencyLevel | undefined {
+    if (!this.#levels.has(service) && this.#levels.size < MAX_SERVICES) {
+      this.#levels.set(service, undefined);
+      this.#waiting.push(service);
+      this.#askNext();
+    }
+    return this.#levels.get(service)?.get(method);
+  }
+
+  stop(): void {
+    this.#stopped = true;
+    this.#world.timers.cancel(this.#again);
+    this.#call?.stop();
+  }
+
+  #askAgain(): void {
+    this.#version = 0;
+    this.#waiting = [...this.#levels.keys()];
+    this.#askNext();
+  }
+
+  /** One at a time, so that a caller of many services costs the backend one call at once. */
+  #askNext(): void {
+    const [service] = this.#waiting;
+    const reflection = REFLECTIONS[this.#version];
+    if (this.#stopped || this.#call !== undefined || service === undefined) return;
+    if (!this.#again.isSet) this.#askIn(ASK_AGAIN_MS);
+    if (reflection === undefined) {
+      this.#waiting = [];
+      return;
+    }
+    const call = {
+      path: `/${reflection}.ServerReflection/ServerReflectionInfo`,
+      authority: "collapser",
+      message: reflectionRequest(service),
+      patienceMs: PATIENCE_MS,
+    };
+    this.#call = new OwnCall(this.#world, call, (exchange) => this.#answered(service, exchange));
+    this.#call.start();
+  }
+
+  #askIn(ms: number): void {
+    const { timers } = this.#world;
+    timers.set(this.#again, timers.nowMs + ms);
+  }
+
+  #answered(service: string, { status, failure, log }: Exchange): void {
+    this.#call = undefined;
+    if (this.#stopped) return;
+    // What could not be asked is not known, which is no reason to forget what was.
+    if (failure !== undefined) return this.#askIn(RETRY_MS);
+    if (status === STATUS.unimplemented) {
+      this.#version++;
+    } else {
+      this.#waiting.shift();
+      const answer = joinData(log).subarray(PREFIX_BYTES);
+      if (status === STATUS.ok) this.#learn(service, levelsIn(answer, service));
+    }
+    this.#askNext();
+  }
+
+  #learn(service: string, levels: ReadonlyMap<string, IdempotencyLevel> | undefined): void {
+    const before = this.#levels.get(service);
+    this.#levels.set(service, levels);
+    if (!isSame(before, levels)) this.#changed(service);
+  }
+}
+
+function isSame(
+  one: ReadonlyMap<string, IdempotencyLevel> | undefined,
+  other: ReadonlyMap<string, IdempotencyLevel> | undefined,
+): boolean {
+  const [a, b] = [one ?? new Map(), other ?? new Map()];
+  return a.size === b.size && [...a].every(([name, level]) => b.get(name) === level);
+}
