@@ -13,8 +13,11 @@ const PATIENCE_MS = 5_000;
 /** Services that are asked about: callers name them, and each costs the backend a call. */
 const MAX_SERVICES = 200;
 
-/** One that could not be asked, since it is not up yet, is asked again soon. */
-const RETRY_MS = 1_000;
+/** How long after its first call a service is asked about: until then its names decide, and the backend has calls to answer. */
+const ASK_AFTER_MS = 1_000;
+
+/** One that could not be asked, since it is not up yet, is asked again soon, and then after twice as long each time. */
+const FIRST_RETRY_MS = 1_000;
 
 /** A backend may be replaced by one whose descriptors say something else. */
 const ASK_AGAIN_MS = 300_000;
@@ -33,6 +36,7 @@ export class Descriptions {
   /** Index into the services of reflection; past the last one when the backend has none. */
   #version = 0;
   #again = new CallbackAlarm(() => this.#waiting.length > 0 ? this.#askNext() : this.#askAgain());
+  #retryMs = FIRST_RETRY_MS;
   #stopped = false;
 
   /** `changed` hears that what is known of a service is not what it was. */
@@ -46,7 +50,7 @@ export class Descriptions {
     if (!this.#levels.has(service) && this.#levels.size < MAX_SERVICES) {
       this.#levels.set(service, undefined);
       this.#waiting.push(service);
-      this.#askNext();
+      if (this.#waiting.length === 1) this.#askIn(ASK_AFTER_MS); // else the one before it is on its way
     }
     return this.#levels.get(service)?.get(method);
   }
@@ -67,11 +71,10 @@ export class Descriptions {
   #askNext(): void {
     const [service] = this.#waiting;
     const reflection = REFLECTIONS[this.#version];
-    if (this.#stopped || this.#call !== undefined || service === undefined) return;
-    if (!this.#again.isSet) this.#askIn(ASK_AGAIN_MS);
-    if (reflection === undefined) {
+    if (this.#stopped || this.#call !== undefined) return;
+    if (service === undefined || reflection === undefined) {
       this.#waiting = [];
-      return;
+      return this.#askIn(ASK_AGAIN_MS);
     }
     const call = {
       path: `/${reflection}.ServerReflection/ServerReflectionInfo`,
@@ -88,11 +91,17 @@ export class Descriptions {
     timers.set(this.#again, timers.nowMs + ms);
   }
 
+  #retry(): void {
+    this.#askIn(this.#retryMs);
+    this.#retryMs = Math.min(this.#retryMs * 2, ASK_AGAIN_MS);
+  }
+
   #answered(service: string, { status, failure, log }: Exchange): void {
     this.#call = undefined;
     if (this.#stopped) return;
     // What could not be asked is not known, which is no reason to forget what was.
-    if (failure !== undefined) return this.#askIn(RETRY_MS);
+    if (failure !== undefined) return this.#retry();
+    this.#retryMs = FIRST_RETRY_MS;
     if (status === STATUS.unimplemented) {
       this.#version++;
     } else {

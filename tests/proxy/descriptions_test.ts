@@ -40,6 +40,8 @@ async function pairOf(rig: ProxyRig, path: string): Promise<number> {
 Deno.test("Descriptions lets what the descriptor says go before the name", async () => {
   await withRig(ASKS, async (rig) => {
     assertEquals([await pairOf(rig, GET), await pairOf(rig, PUT)], [1, 2]); // by name, as yet
+    assertEquals(questions(rig).length, 0); // not while it has just begun
+    await rig.advance(1_100);
     const [question, ...others] = questions(rig);
     assertEquals([question?.path, others.length], [V1, 0]);
     question!.replies([description(2, 1)]);
@@ -52,6 +54,7 @@ Deno.test("Descriptions lets what the descriptor says go before the name", async
 Deno.test("Descriptions alone decide where the list says schema", async () => {
   await withRig({ ...ASKS, methods: ["schema"] }, async (rig) => {
     assertEquals(await pairOf(rig, GET), 2);
+    await rig.advance(1_100);
     questions(rig)[0]!.replies([description(0, 1)]);
     await rig.settle();
     assertEquals([await pairOf(rig, GET), await pairOf(rig, PUT)], [2, 1]);
@@ -61,12 +64,14 @@ Deno.test("Descriptions alone decide where the list says schema", async () => {
 Deno.test("Descriptions falls back to the older reflection, and asks a backend without any no more", async () => {
   await withRig(ASKS, async (rig) => {
     await pairOf(rig, GET);
+    await rig.advance(1_100);
     questions(rig)[0]!.fails(12);
     await rig.settle();
     assertEquals(questions(rig)[0]!.path, V1_ALPHA);
     questions(rig)[0]!.fails(12);
     await rig.settle();
     await pairOf(rig, "/other.Service/GetItem");
+    await rig.advance(1_100);
     assertEquals(questions(rig).length, 0);
     await rig.advance(300_100); // until it may be another one
     const asked = questions(rig);
@@ -88,7 +93,7 @@ Deno.test("Descriptions asks again when the backend was not there, and when it g
     await rig.advance(2_000);
     assertEquals(questions(rig).length, 1);
     await rig.advance(5_100); // and is given up
-    await rig.advance(1_100);
+    await rig.advance(2_100);
     questions(rig).at(-1)!.replies([description(2, 0)]);
     await rig.settle();
     assertEquals(await pairOf(rig, GET), 2);
@@ -102,7 +107,7 @@ Deno.test("Descriptions asks about one service at a time, and of no more than ca
       if (!request.path?.includes("Reflection")) request.fails(12);
     };
     for (let i = 0; i < 300; i++) caller.call(`/scan.S${i}/Get`, "x");
-    await rig.settle();
+    await rig.advance(1_100);
     assertEquals(questions(rig).length, 1);
     let asked = 0;
     for (; questions(rig).length > 0; asked++) {
@@ -120,6 +125,7 @@ Deno.test("Descriptions are not asked for where nobody heeds them", async () => 
   ) {
     await withRig({ ...ASKS, ...options }, async (rig) => {
       await pairOf(rig, GET);
+      await rig.advance(2_000);
       assert(rig.requests.every(({ path }) => path === GET));
     });
   }

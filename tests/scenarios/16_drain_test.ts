@@ -39,6 +39,7 @@ const TO_GO = [2 ** 31 - 1, "NO_ERROR"] as const;
 Deno.test("Scenario 16: on SIGTERM what is under way ends well, the endless with 14 at the limit, new calls are refused, the exit code is 0", async () => {
   await using backend = new RawBackend();
   await using sidecar = await SidecarProcess.start({
+    COLLAPSER_METHODS: `${GET},${LIST}`, // as auto, without a question to the backend
     BACKEND_ADDRESS: `127.0.0.1:${backend.port}`,
     DRAIN_TIMEOUT: `${LIMIT_MS}ms`,
   });
