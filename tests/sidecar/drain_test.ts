@@ -70,7 +70,10 @@ function start(
   variables: Record<string, string> = {},
 ): Promise<SidecarProcess> {
   // What `auto` would take, without a question to the backend, whose calls are counted.
-  const COLLAPSER_METHODS = "/hello.v1.Hello/GetGreeting,/hello.v1.Hello/ListGreetings";
+  const COLLAPSER_METHODS = [
+    ...["/hello.v1.Hello/GetGreeting", "/hello.v1.Hello/ListGreetings"],
+    ...["GetItem", "ListItems", "QueryItems"].map((name) => `/soak.v1.Catalog/${name}`),
+  ].join(",");
   const BACKEND_ADDRESS = `127.0.0.1:${port}`;
   return SidecarProcess.start({ BACKEND_ADDRESS, COLLAPSER_METHODS, ...variables });
 }
