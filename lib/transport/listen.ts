@@ -59,6 +59,9 @@ function acceptTcp(
 ): void {
   try {
     socket.setNoDelay(true);
+    // A caller that vanished without a word keeps no connection for ever: the kernel asks after two idle hours, as
+    // grpc-go's servers do by themselves. Its calls have deadlines, or end when the backend does.
+    socket.setKeepAlive(true);
   } catch (error) {
     socket.close();
     throw error;

@@ -47,13 +47,15 @@ Deno.test("listen takes many connections that come at once", async () => {
   listening.close();
 });
 
-Deno.test("listen switches Nagle's algorithm off on each connection before it is handed over", async () => {
+Deno.test("listen switches Nagle's algorithm off and keepalive on before a connection is handed over", async () => {
   using socket = new FakeTcpConn();
   const seen: boolean[] = [];
   using fake = new FakeListen([socket]);
-  const listening = listen(LOOPBACK, (conn) => seen.push(asFake(conn).noDelay), noTrouble);
+  const listening = listen(LOOPBACK, (conn) => {
+    seen.push(asFake(conn).noDelay, asFake(conn).keepsAlive);
+  }, noTrouble);
   await settle();
-  assertEquals(seen, [true]);
+  assertEquals(seen, [true, true]);
   assertEquals(fake.asked, [LOOPBACK]);
   listening.close();
 });
@@ -197,6 +199,7 @@ function turnOfTheLoop(): Promise<void> {
 class FakeTcpConn {
   readonly remoteAddr = { transport: "tcp", hostname: "10.0.0.9", port: 4711 };
   noDelay = false;
+  keepsAlive = false;
   isClosed = false;
   #isGone: boolean;
 
@@ -207,6 +210,10 @@ class FakeTcpConn {
   setNoDelay(noDelay = true): void {
     if (this.#isGone) throw new Error("Invalid argument (os error 22)");
     this.noDelay = noDelay;
+  }
+
+  setKeepAlive(keepsAlive = true): void {
+    this.keepsAlive = keepsAlive;
   }
 
   close(): void {
