@@ -3,7 +3,7 @@ const FNV_BASIS = 0x811c9dc5;
 const FNV_PRIME = 0x01000193;
 
 /** Text beyond this is hashed by so many characters of it, evenly spread, and its length: keys may be long. */
-const MAX_HASHED = 256;
+const MAX_HASHED = 64;
 
 /** A number for a text, the same in every process, so that replicas of the sidecar place a key alike. */
 export function hashText(text: string, seed = 0): number {
