@@ -1,7 +1,6 @@
-import { Flight, type Reply, type Waiter } from "./flight.ts";
+import { Flight, KeyHead, type Reply, type Service, type Waiter } from "./flight.ts";
 import { type HotKey, HotKeys } from "./hot_keys.ts";
 import { pathInKey } from "./key.ts";
-import { KeyHead, type Service } from "./key_head.ts";
 import { StoredResults } from "./stored_results.ts";
 
 /** Heads without any flight that are remembered; beyond it the longest known ones are let go as new ones come. */

@@ -25,7 +25,7 @@ export {
   neverCollapses,
   type Verdict,
 } from "./eligibility.ts";
-export { Flight, type Reply, Waiter } from "./flight.ts";
+export { Flight, KeyHead, type Reply, type Service, Waiter } from "./flight.ts";
 export type { HotKey } from "./hot_keys.ts";
 export {
   bodyKey,
@@ -36,5 +36,4 @@ export {
   type KeyPolicy,
   pathInKey,
 } from "./key.ts";
-export { KeyHead, type Service } from "./key_head.ts";
 export { RecentKeys } from "./recent_keys.ts";

@@ -27,10 +27,3 @@ export interface HelloBackend {
   /** Cuts every connection, without GOAWAY. */
   kill(): void;
 }
-
-/** Starts a Hello backend. Rejects when its address cannot be listened on. */
-export async function startHello(options: HelloOptions = {}): Promise<HelloBackend> {
-  // grpc-js is loaded when a backend is wanted, not when this room is: a client needs only the messages.
-  const { startServer } = await import("./server.ts");
-  return await startServer(options);
-}

@@ -19,7 +19,8 @@
  */
 
 export type { CallCounts } from "./call_ledger.ts";
-export { type HelloBackend, type HelloOptions, startHello } from "./hello_backend.ts";
+export type { HelloBackend, HelloOptions } from "./hello_backend.ts";
+export { startHello } from "./start_hello.ts";
 export {
   type CountsReply,
   decodeCountsReply,

@@ -1,4 +1,5 @@
-import { type HelloBackend, type HelloOptions, startHello } from "./hello_backend.ts";
+import type { HelloBackend, HelloOptions } from "./hello_backend.ts";
+import { startHello } from "./start_hello.ts";
 
 /** How often the count on a terminal is brought up to date. */
 const COUNT_EVERY_MS = 1_000;
