@@ -1,4 +1,4 @@
-import { type Outcome, OUTCOMES, type ProxyCounters } from "../proxy/mod.ts";
+import { type Outcome, OUTCOMES, type ProxyCounters } from "../observe/mod.ts";
 import { quantileMs } from "./quantile.ts";
 
 /** Five minutes, a sample a second: what whoever opens the page in an incident wants to have seen. */

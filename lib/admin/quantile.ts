@@ -1,4 +1,4 @@
-import { LATENCY_BUCKETS } from "../proxy/mod.ts";
+import { LATENCY_BUCKETS } from "../observe/mod.ts";
 
 /**
  * Where a share of what was measured lies, in milliseconds, as far as the buckets tell: within one it is taken to be

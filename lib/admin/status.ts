@@ -1,5 +1,8 @@
 import process from "node:process";
-import { type BackendReport, type MethodReport, OTHER_STATUS, statusName } from "../proxy/mod.ts";
+import { statusName } from "../grpc/mod.ts";
+import { OTHER_STATUS } from "../observe/mod.ts";
+import type { MethodReport } from "../proxy/mod.ts";
+import type { BackendReport } from "../upstream/mod.ts";
 import type { History } from "./history.ts";
 import type { AdminSources } from "./sources.ts";
 import { healthOf, savingOf } from "./words.ts";

@@ -1,4 +1,4 @@
-import type { BackendReport } from "../proxy/mod.ts";
+import type { BackendReport } from "../upstream/mod.ts";
 import type { Sample } from "./history.ts";
 
 /** Above this share of calls that end in trouble, the sidecar is not called healthy, whoever's fault it is. */
@@ -47,8 +47,8 @@ export function savingOf(last: Sample | undefined): string {
 
 function troubleOf({ counters: { name }, trouble, standing, why }: BackendReport): string {
   if (trouble !== "") return `${name} cannot be reached: ${trouble}`;
-  if (standing === "out") return `${name} is left out: ${why}`;
-  return standing === "trial" ? `${name} is being tried again: ${why}` : "";
+  if (standing === "ejected") return `${name} is left out: ${why}`;
+  return standing === "half-open" ? `${name} is being tried again: ${why}` : "";
 }
 
 function callsOf({ calls }: Sample): number {

@@ -76,6 +76,8 @@ export class KeyHead<R extends Reply> {
   readonly flights = new Map<string, Flight<R>>();
   /** Messages whose answers turned out to be private, and until when they are not even tried. */
   privateUntilMs: Map<string, number> | undefined = undefined;
+  /** A hash of the text, once somebody places calls by it. */
+  placementHash: number | undefined = undefined;
   /** No longer the head for its text: who remembers it must ask for it again. */
   retired = false;
 

@@ -1,5 +1,5 @@
-/** Compressed-Flag (1 byte) and Message-Length (4 bytes) of PROTOCOL-HTTP2 "Requests". */
-const PREFIX_BYTES = 5;
+/** Before each message: Compressed-Flag (1 byte) and Message-Length (4 bytes) of PROTOCOL-HTTP2 "Requests". */
+export const MESSAGE_PREFIX_BYTES = 5;
 
 /** Message-Length is a 4 byte unsigned integer. */
 const MAX_MESSAGE_BYTES = 0xffff_ffff;
@@ -35,7 +35,7 @@ export class MessageScanner {
   scan(bytes: Uint8Array, start: number, end: number): void {
     let at = start;
     while (at < end) {
-      if (this.#prefixSeen !== PREFIX_BYTES) {
+      if (this.#prefixSeen !== MESSAGE_PREFIX_BYTES) {
         at = this.#readPrefix(bytes, at, end);
       } else if (this.#bodyLeft > end - at) {
         this.#bodyLeft -= end - at;
@@ -58,12 +58,12 @@ export class MessageScanner {
 
   #readPrefix(bytes: Uint8Array, start: number, end: number): number {
     if (this.#prefixSeen === 0) this.started++;
-    const stop = Math.min(end, start + PREFIX_BYTES - this.#prefixSeen);
+    const stop = Math.min(end, start + MESSAGE_PREFIX_BYTES - this.#prefixSeen);
     let prefix = this.#prefix;
     for (let at = start; at < stop; at++) prefix = (prefix << 8) | (bytes[at] as number);
     this.#prefix = prefix;
     this.#prefixSeen += stop - start;
-    if (this.#prefixSeen === PREFIX_BYTES) {
+    if (this.#prefixSeen === MESSAGE_PREFIX_BYTES) {
       this.messageBytes = prefix >>> 0;
       this.#bodyLeft = this.messageBytes;
       if (this.#bodyLeft === 0) this.#endMessage();
@@ -82,7 +82,7 @@ export class MessageScanner {
  * message, no less and no more: the usual request, answered without a scanner.
  */
 export function isOneMessage(bytes: Uint8Array, start: number, end: number): boolean {
-  const messageBytes = end - start - PREFIX_BYTES;
+  const messageBytes = end - start - MESSAGE_PREFIX_BYTES;
   if (messageBytes < 0) return false;
   const declared = ((bytes[start + 1] as number) << 24) | ((bytes[start + 2] as number) << 16) |
     ((bytes[start + 3] as number) << 8) | (bytes[start + 4] as number);
@@ -101,9 +101,9 @@ export function frameMessage(body: Uint8Array, compressed = false): Uint8Array {
       `Cannot frame a message of ${body.length} bytes: expected at most ${MAX_MESSAGE_BYTES}`,
     );
   }
-  const framed = new Uint8Array(PREFIX_BYTES + body.length);
+  const framed = new Uint8Array(MESSAGE_PREFIX_BYTES + body.length);
   framed[0] = compressed ? 1 : 0;
   new DataView(framed.buffer).setUint32(1, body.length);
-  framed.set(body, PREFIX_BYTES);
+  framed.set(body, MESSAGE_PREFIX_BYTES);
   return framed;
 }

@@ -28,7 +28,7 @@ export { acceptEncodingKey, isGrpcContentType } from "./content_type.ts";
 export { type IdempotencyLevel, levelsIn, reflectionRequest } from "./descriptors.ts";
 export { healthReply, healthRequest, healthService, healthStatus } from "./health.ts";
 export { statusOfHttp } from "./http_status.ts";
-export { frameMessage, isOneMessage, MessageScanner } from "./message.ts";
+export { frameMessage, isOneMessage, MESSAGE_PREFIX_BYTES, MessageScanner } from "./message.ts";
 export {
   IGNORED_KEY_NAMES,
   IGNORED_KEY_PREFIXES,

@@ -1,15 +1,22 @@
 import { Buffer } from "node:buffer";
-import type { CollapseMap, Flight, HotKey, KeyCodec } from "../collapse/mod.ts";
-import { pathInKey } from "../collapse/mod.ts";
+import type { Cluster } from "../balance/mod.ts";
+import {
+  type CollapseMap,
+  type Flight,
+  type HotKey,
+  type KeyCodec,
+  pathInKey,
+} from "../collapse/mod.ts";
+import type {
+  Call,
+  FlightCall,
+  MethodTable,
+  MissedHint,
+  MissedSharing,
+} from "../downstream/mod.ts";
+import type { MethodCounters, ProxyCounters } from "../observe/mod.ts";
 import type { Timers } from "../transport/mod.ts";
-import type { Call } from "./call.ts";
-import type { BackendCounters, MethodCounters, ProxyCounters } from "./counters.ts";
-import type { Exchange } from "./exchange.ts";
-import type { ProxyBackend } from "./make_backend.ts";
-import type { Standing } from "./member.ts";
-import type { MethodTable } from "./method_table.ts";
-import type { MissedHint, MissedSharing } from "./missed_sharing.ts";
-import type { SharedCall } from "./shared_call.ts";
+import type { BackendReport, Exchange } from "../upstream/mod.ts";
 
 /** Calls looked at to find those that have waited longest: a bound on what looking costs, not on what there may be. */
 const MAX_EXAMINED = 20_000;
@@ -57,20 +64,10 @@ export interface MethodReport {
   readonly verdict: { readonly eligible: boolean; readonly why: string } | undefined;
 }
 
-/** A backend, and how it stands with those who send calls to it. */
-export interface BackendReport {
-  readonly counters: BackendCounters;
-  /** Why no call can be sent; "" when one can. */
-  readonly trouble: string;
-  readonly standing: Standing;
-  /** Why it is left out; "" while it is not. */
-  readonly why: string;
-}
-
 /** What an inspection looks at. */
 export interface Inspected {
-  readonly map: CollapseMap<SharedCall>;
-  readonly backend: ProxyBackend;
+  readonly map: CollapseMap<FlightCall>;
+  readonly backend: Cluster;
   readonly counters: ProxyCounters;
   readonly methods: MethodTable;
   readonly missed: MissedSharing;
@@ -138,8 +135,8 @@ export class Inspection {
   }
 
   /** Found by those who wait for them: a list of them would cost each call that leads one. */
-  #underWay(): Set<Flight<SharedCall>> {
-    const flights = new Set<Flight<SharedCall>>();
+  #underWay(): Set<Flight<FlightCall>> {
+    const flights = new Set<Flight<FlightCall>>();
     let examined = 0;
     for (const { flight } of this.#of.calls()) {
       if (examined++ >= MAX_EXAMINED) break;
@@ -154,7 +151,7 @@ export class Inspection {
     return { method: pathInKey(headText), key: key.digest, calls: total };
   }
 
-  #flightReport(flight: Flight<SharedCall>, exchange: Exchange): FlightReport {
+  #flightReport(flight: Flight<FlightCall>, exchange: Exchange): FlightReport {
     const { head, bodyKey, waiterCount, sealed, startedMs } = flight;
     return {
       ...this.#callReport(exchange, startedMs),
@@ -167,7 +164,7 @@ export class Inspection {
   #callReport(exchange: Exchange, startedMs: number): CallReport {
     const { backend, timers } = this.#of;
     return {
-      method: exchange.route.method.path,
+      method: exchange.target.method.path,
       backend: exchange.backend?.name ?? backend.onlyName,
       ageMs: Math.max(0, timers.refresh() - startedMs),
       waitsFor: exchange.pending ? "place" : exchange.log.end > 0 ? "rest" : "answer",

@@ -1,25 +1,14 @@
+import type { ClusterOptions } from "../balance/mod.ts";
 import type { KeyCodec } from "../collapse/mod.ts";
+import type { CallLimits, NamedPolicy } from "../downstream/mod.ts";
+import type { ProxyObserver } from "../observe/mod.ts";
 import type { Dial, Resolve, Timers } from "../transport/mod.ts";
-import type { CallLimits } from "./call_context.ts";
-import type { NamedPolicy } from "./method_table.ts";
-import type { BackendEntry } from "./name_watch.ts";
-import type { ProxyObserver } from "./observer.ts";
-import type { Routing } from "./placement.ts";
 
-export interface ProxyOptions {
-  /** At least one. */
-  readonly backends: readonly BackendEntry[];
+/** What the data plane is told; a setting that `config` reads has its name there. */
+export interface ProxyOptions extends ClusterOptions {
   /** Over TLS, as the `dial` of the environment has it. @default false */
   readonly backendUsesTls?: boolean;
-  readonly backendKind: "replicas" | "shards";
-  readonly backendRouting: Routing;
-  readonly backendConnections: number;
-  readonly backendOutlierDetection: boolean;
-  readonly backendAdaptiveConcurrency: boolean;
   readonly backendTimeoutMs: number;
-  readonly backendConnectTimeoutMs: number;
-  readonly backendMaxConcurrent: number;
-  readonly backendMaxPending: number;
   readonly cacheDurationMs: number;
   readonly cacheErrors: boolean;
   readonly maxCacheEntries: number;
@@ -33,11 +22,6 @@ export interface ProxyOptions {
   readonly joinMaxAgeMs: number;
   readonly maxFollowers: number;
   readonly maxMessageBytes: number;
-  /**
-   * One pool for all backends in place of a wall around each, to measure what the walls are worth: `backendMaxConcurrent`
-   * and `backendMaxPending` are then those of all together. @default false
-   */
-  readonly sharedPool?: boolean;
   /** Whether the backend is asked for its descriptors, where `methods` heeds them. @default false */
   readonly asksDescriptors?: boolean;
   /** What the policy file says of methods. @default none */

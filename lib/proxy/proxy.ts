@@ -1,3 +1,4 @@
+import { type Cluster, makeCluster } from "../balance/mod.ts";
 import {
   CollapseMap,
   compileEligibility,
@@ -7,22 +8,24 @@ import {
   type KeyCodec,
   RecentKeys,
 } from "../collapse/mod.ts";
+import {
+  type Call,
+  type CallerContext,
+  CallerContexts,
+  CallerSession,
+  type FlightCall,
+  MethodTable,
+  MissedSharing,
+  type NamedPolicy,
+  Router,
+  type RouterOptions,
+} from "../downstream/mod.ts";
+import { containedObserver, ProxyCounters } from "../observe/mod.ts";
 import { CallbackAlarm, type Socket, type Timers, Turn } from "../transport/mod.ts";
+import { Reflection, type UpstreamContext } from "../upstream/mod.ts";
 import { ERROR_CODE, HeaderCache } from "../wire/mod.ts";
-import type { BackendContext } from "./backend_context.ts";
-import { makeBackend, type ProxyBackend } from "./make_backend.ts";
-import type { Call } from "./call.ts";
-import { CallerContexts } from "./caller_contexts.ts";
-import { type CallerContext, CallerSession } from "./caller_session.ts";
-import { containedObserver } from "./contained_observer.ts";
-import { ProxyCounters } from "./counters.ts";
-import { Descriptions } from "./descriptions.ts";
 import { Inspection } from "./inspection.ts";
-import { MethodTable, type NamedPolicy } from "./method_table.ts";
-import { MissedSharing } from "./missed_sharing.ts";
 import { limitsOf, type ProxyEnvironment, type ProxyOptions } from "./options.ts";
-import { Router, type RouterOptions } from "./request_route.ts";
-import type { SharedCall } from "./shared_call.ts";
 
 /** Fields that the sidecar reads itself, so they are never part of a list or a key. */
 const CONTROL_FIELDS = new Set(["grpc-timeout", "cache-control", "x-collapser-debug"]);
@@ -42,12 +45,12 @@ const MAX_CALLER_CONNECTIONS = 10_000;
 /** The data plane: callers' connections on one side, a backend on the other, and what they share in between. */
 export class Proxy {
   readonly counters = new ProxyCounters();
-  readonly map: CollapseMap<SharedCall>;
-  /** The same for people to look at. */
+  readonly map: CollapseMap<FlightCall>;
+  /** The data plane for people to look at. */
   readonly inspection: Inspection;
-  #backend: ProxyBackend;
+  #backend: Cluster;
   #methods: MethodTable;
-  #descriptions: Descriptions | undefined = undefined;
+  #reflection: Reflection | undefined = undefined;
   #context: CallerContext;
   #contexts: CallerContexts;
   #sessions = new Set<CallerSession>();
@@ -65,7 +68,7 @@ export class Proxy {
     const { counters } = this;
     const turn = new Turn();
     this.#timers = timers;
-    this.map = new CollapseMap<SharedCall>({
+    this.map = new CollapseMap<FlightCall>({
       maxEntries: options.maxCacheEntries,
       maxBytes: options.maxCacheBytes,
       joinMaxAgeMs: options.joinMaxAgeMs,
@@ -79,21 +82,21 @@ export class Proxy {
       eligibility: compileEligibility(options.methods),
       counters,
       observer,
-      levelOf: (service, method) => this.#descriptions?.levelOf(service, method),
+      levelOf: (service, method) => this.#reflection?.levelOf(service, method),
       onForget: () => this.map.forgetAll(),
     });
     this.#methods = methods;
     methods.setPolicies(options.policies ?? []);
     const scheme = options.backendUsesTls ? "https" : "http";
-    const backendContext: BackendContext = {
+    const backendContext: UpstreamContext = {
       ...{ ...environment, observer, turn, counters },
       replyHeaders: new HeaderCache(),
     };
     const { resolve } = environment;
-    this.#backend = makeBackend(options, { context: backendContext, resolve, scheme });
+    this.#backend = makeCluster(options, { context: backendContext, resolve, scheme });
     if (options.asksDescriptors && collapses && heedsDescriptors(options.methods)) {
       const world = { backend: this.#backend, timers, scheme } as const;
-      this.#descriptions = new Descriptions(world, (service) => methods.reconsider(service));
+      this.#reflection = new Reflection(world, (service) => methods.reconsider(service));
     }
     const missed = new MissedSharing(observer, (name) => isKeyMetadata(name) && inKey(name));
     this.inspection = new Inspection({
@@ -196,7 +199,7 @@ export class Proxy {
 
   /** Lets go of the backend and of time; callers' connections are not touched. */
   close(): void {
-    this.#descriptions?.stop();
+    this.#reflection?.stop();
     this.#backend.stop();
     this.#timers.cancel(this.#sweep);
   }

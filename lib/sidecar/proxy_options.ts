@@ -1,5 +1,6 @@
 import type { Backend, Settings } from "../config/mod.ts";
-import type { BackendEntry, ProxyOptions } from "../proxy/mod.ts";
+import type { BackendEntry } from "../balance/mod.ts";
+import type { ProxyOptions } from "../proxy/mod.ts";
 
 /** What the proxy needs of the settings. */
 export function proxyOptions(settings: Settings): ProxyOptions {

@@ -1,4 +1,4 @@
-import { type BackendCounters, REFUSAL_REASONS } from "../proxy/mod.ts";
+import { type BackendCounters, REFUSAL_REASONS } from "../observe/mod.ts";
 import { forCodes } from "./labels.ts";
 import { readingOf } from "./original_metrics.ts";
 import type { MetricSet } from "./registry.ts";

@@ -1,10 +1,6 @@
-import {
-  errorCodeName,
-  OTHER_LABEL,
-  OTHER_STATUS,
-  type StatusCounts,
-  statusName,
-} from "../proxy/mod.ts";
+import { statusName } from "../grpc/mod.ts";
+import { OTHER_LABEL, OTHER_STATUS, type StatusCounts } from "../observe/mod.ts";
+import { errorCodeName } from "../wire/mod.ts";
 
 /**
  * Longest method or service that is a label. Names of real services stay far below it; callers can send paths of many

@@ -1,4 +1,5 @@
-import { errorCodeName, MAX_LABELS, type ProxyObserver } from "../proxy/mod.ts";
+import { MAX_LABELS, type ProxyObserver } from "../observe/mod.ts";
+import { errorCodeName } from "../wire/mod.ts";
 import type { Logger } from "./logger.ts";
 import { RateLimit } from "./rate_limit.ts";
 

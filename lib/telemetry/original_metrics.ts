@@ -1,4 +1,4 @@
-import { LATENCY_BUCKETS, LatencyHistogram, type Outcome, OUTCOMES } from "../proxy/mod.ts";
+import { LATENCY_BUCKETS, LatencyHistogram, type Outcome, OUTCOMES } from "../observe/mod.ts";
 import type { HistogramReading, MetricSet } from "./registry.ts";
 import type { MetricsSource } from "./source.ts";
 

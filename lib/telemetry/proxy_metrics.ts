@@ -1,4 +1,4 @@
-import { type MethodCounters, OUTCOMES, PASS_REASONS, type Side } from "../proxy/mod.ts";
+import { type MethodCounters, OUTCOMES, PASS_REASONS, type Side } from "../observe/mod.ts";
 import { addBackendMetrics } from "./backend_metrics.ts";
 import { errorCodeLabel, forCodes, nameLabel } from "./labels.ts";
 import { readingOf } from "./original_metrics.ts";

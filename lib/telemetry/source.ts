@@ -1,4 +1,4 @@
-import type { ProxyCounters } from "../proxy/mod.ts";
+import type { ProxyCounters } from "../observe/mod.ts";
 
 /** Where the metrics come from; read on every scrape. */
 export interface MetricsSource {

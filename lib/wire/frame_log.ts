@@ -5,6 +5,7 @@ import {
   FRAME,
   FRAME_HEADER_BYTES,
   putFrameHeader,
+  readUint24,
 } from "./frame.ts";
 import { allocate, release } from "./slab.ts";
 
@@ -15,6 +16,14 @@ const FIRST_BYTES = 192;
 const COMPACT_BYTES = 65_536;
 
 const NOTHING = new Uint8Array(0);
+
+/** A frame in a log: its payload is `log.bytes[from, to)`. */
+export interface LoggedFrame {
+  readonly type: number;
+  readonly flags: number;
+  readonly from: number;
+  readonly to: number;
+}
 
 /**
  * One direction of a stream as finished frames: HEADERS with a stateless block, DATA, trailing HEADERS, each
@@ -64,6 +73,28 @@ export class FrameLog {
       from = cut;
     } while (from < to);
     this.ended = endStream;
+  }
+
+  /** The frames from `position` on, where one begins. What is appended meanwhile comes too. */
+  *frames(position: number): Generator<LoggedFrame> {
+    for (let at = position; at < this.end;) {
+      const from = at - this.shift + FRAME_HEADER_BYTES;
+      const to = from + readUint24(this.bytes, at - this.shift);
+      yield { type: this.bytes[from - 6]!, flags: this.bytes[from - 5]!, from, to };
+      at = to + this.shift;
+    }
+  }
+
+  /** All DATA, joined; of a log of which nothing was dropped. */
+  data(): Uint8Array {
+    const joined = new Uint8Array(this.dataBytes);
+    let length = 0;
+    for (const { type, from, to } of this.frames(this.start)) {
+      if (type !== FRAME.data) continue;
+      joined.set(this.bytes.subarray(from, to), length);
+      length += to - from;
+    }
+    return joined;
   }
 
   /** Lets go of what is before `position`, which no reader may need any more. */

@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import { History, type Sample } from "../../lib/admin/history.ts";
-import { BackendCounters, ProxyCounters } from "../../lib/proxy/mod.ts";
+import { BackendCounters, ProxyCounters } from "../../lib/observe/mod.ts";
 
 const GAUGES = { waiters: 3, flights: 2, lagMs: 1 };
 

@@ -1,6 +1,6 @@
 import { assertEquals, assertGreater, assertLess } from "@std/assert";
 import { quantileMs } from "../../lib/admin/quantile.ts";
-import { LatencyHistogram } from "../../lib/proxy/mod.ts";
+import { LatencyHistogram } from "../../lib/observe/mod.ts";
 
 function of(...milliseconds: number[]): Float64Array {
   const histogram = new LatencyHistogram();

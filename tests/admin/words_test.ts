@@ -1,12 +1,19 @@
 import { assertEquals } from "@std/assert";
 import type { Sample } from "../../lib/admin/history.ts";
 import { healthOf, savingOf } from "../../lib/admin/words.ts";
-import { BackendCounters, type BackendReport } from "../../lib/proxy/mod.ts";
+import { BackendCounters } from "../../lib/observe/mod.ts";
+import type { BackendReport } from "../../lib/upstream/mod.ts";
 
 const READY = { ready: true, reason: "", last: undefined };
 
 function backend(name: string, rest: Partial<BackendReport> = {}): BackendReport {
-  return { counters: new BackendCounters(name), trouble: "", standing: "in", why: "", ...rest };
+  return {
+    counters: new BackendCounters(name),
+    trouble: "",
+    standing: "healthy",
+    why: "",
+    ...rest,
+  };
 }
 
 function sample(hit: number, rest: Partial<Sample> = {}): Sample {
@@ -20,7 +27,7 @@ Deno.test("healthOf says in a sentence how it is", () => {
     [[backend("a")], {}, "healthy", "Healthy: the backend is reachable"],
     [[backend("a"), backend("b")], {}, "healthy", "Healthy: 2 of 2 backends take calls"],
     [
-      [backend("a"), backend("b", { standing: "out", why: "5 calls in a row failed" })],
+      [backend("a"), backend("b", { standing: "ejected", why: "5 calls in a row failed" })],
       {},
       "degraded",
       "Degraded: 1 of 2 backends take calls; b is left out: 5 calls in a row failed",

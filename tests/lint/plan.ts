@@ -23,13 +23,31 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   grpc: { imports: ["wire"], pure: true },
   collapse: { imports: ["grpc"], pure: true },
   transport: { imports: ["connection"] },
-  proxy: { imports: ["wire", "collapse", "grpc", "connection", "transport"] },
+  observe: { imports: ["grpc"], types: ["connection"], pure: true },
+  upstream: { imports: ["wire", "grpc", "connection", "transport", "observe"] },
+  balance: { imports: ["wire", "grpc", "transport", "observe", "upstream"] },
+  // Never `balance`: callers know a backend as something that calls are started at.
+  downstream: {
+    imports: ["wire", "collapse", "grpc", "connection", "transport", "observe", "upstream"],
+  },
+  proxy: {
+    imports: [
+      "wire",
+      "collapse",
+      "grpc",
+      "transport",
+      "observe",
+      "upstream",
+      "balance",
+      "downstream",
+    ],
+  },
   config: {
     imports: [],
-    types: ["wire", "connection", "grpc", "collapse", "transport", "proxy"],
+    types: ["wire", "grpc", "collapse", "transport", "observe", "balance", "downstream", "proxy"],
   },
-  telemetry: { imports: ["proxy"] },
-  admin: { imports: ["telemetry", "proxy", "config"] },
+  telemetry: { imports: ["wire", "grpc", "observe"] },
+  admin: { imports: ["grpc", "observe", "proxy", "config", "telemetry"], types: ["upstream"] },
   sidecar: {
     imports: [
       "wire",
@@ -37,6 +55,8 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       "grpc",
       "collapse",
       "transport",
+      "observe",
+      "balance",
       "proxy",
       "config",
       "telemetry",

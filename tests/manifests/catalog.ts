@@ -1,5 +1,5 @@
 import { STATUS, statusName } from "../../lib/grpc/mod.ts";
-import { OUTCOMES, PASS_REASONS, REFUSAL_REASONS } from "../../lib/proxy/mod.ts";
+import { OUTCOMES, PASS_REASONS, REFUSAL_REASONS } from "../../lib/observe/mod.ts";
 import { expositionTypes, parseExposition } from "../support/exposition.ts";
 import { queryNames, type Selector } from "./query_names.ts";
 

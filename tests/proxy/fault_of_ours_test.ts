@@ -6,7 +6,7 @@
 
 import { assert, assertEquals } from "@std/assert";
 import { Connection } from "../../lib/connection/mod.ts";
-import { Call } from "../../lib/proxy/call.ts";
+import { Call } from "../../lib/downstream/call.ts";
 import { latin1 } from "../../lib/wire/mod.ts";
 import { data, goAway, raw } from "../support/frames.ts";
 import { GET, PUT, withRig } from "../support/proxy_rig.ts";
@@ -46,7 +46,7 @@ Deno.test("CallerSession ends a call with 13 when its key cannot be made, and se
   });
 });
 
-Deno.test("SharedCall that cannot be ended gives everyone 13, and the next caller leads (scenario 34)", async () => {
+Deno.test("FlightCall that cannot be ended gives everyone 13, and the next caller leads (scenario 34)", async () => {
   await withRig(async (rig) => {
     const caller = await rig.caller();
     const calls = Array.from({ length: 5 }, () => caller.call(GET, "1"));
@@ -68,7 +68,7 @@ Deno.test("SharedCall that cannot be ended gives everyone 13, and the next calle
   });
 });
 
-Deno.test("SharedCall loses one caller and not the others when it cannot be relayed to that one", async () => {
+Deno.test("FlightCall loses one caller and not the others when it cannot be relayed to that one", async () => {
   await withRig(async (rig) => {
     const caller = await rig.caller();
     const calls = Array.from({ length: 5 }, () => caller.call(GET, "1"));
@@ -143,7 +143,7 @@ Deno.test("Call ends with 13 when a hit, a window update or an alarm of its own 
   });
 });
 
-Deno.test("AddressBackend loses one call and not those behind it when that one cannot be sent", async () => {
+Deno.test("Endpoint loses one call and not those behind it when that one cannot be sent", async () => {
   await withRig({ dialling: "hangs" }, async (rig) => {
     const caller = await rig.caller();
     const calls = ["1", "2", "3"].map((message) => caller.call(GET, message));

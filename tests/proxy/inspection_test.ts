@@ -127,7 +127,11 @@ Deno.test("Inspection.methods tells how each method was judged", async () => {
 Deno.test("Inspection.backends tells of one backend, and of each of several, how it is", async () => {
   await withRig({ dialling: "refuses" }, async (rig) => {
     const [only] = rig.proxy.inspection.backends();
-    assertEquals([only!.counters.name, only!.standing, only!.counters.up], ["main", "in", false]);
+    assertEquals([only!.counters.name, only!.standing, only!.counters.up], [
+      "main",
+      "healthy",
+      false,
+    ]);
     assertMatch(only!.trouble, /refused/);
     rig.dialling = "accepts";
     await rig.advance(5_000);
@@ -141,7 +145,7 @@ Deno.test("Inspection.backends tells of one backend, and of each of several, how
       caller.call(GET, String(i));
       await rig.settle();
     }
-    const out = rig.proxy.inspection.backends().filter(({ standing }) => standing === "out");
+    const out = rig.proxy.inspection.backends().filter(({ standing }) => standing === "ejected");
     assertEquals(out.length, 1); // of two, one at most
     assertMatch(out[0]!.why, /calls in a row failed/);
   });

@@ -1,6 +1,6 @@
 /**
  * Keepalive, idle and dead connections. Counts of PINGs on one silent stream, and the end of a backend that gives no
- * sign of life, stand in `tests/proxy/limits_test.ts` ("BackendSession gives a backend up …", "… asks an idle backend
+ * sign of life, stand in `tests/proxy/limits_test.ts` ("UpstreamSession gives a backend up …", "… asks an idle backend
  * nothing …", "… does not take slow data for silence", "… notices a silent backend …"); what is left is here.
  *
  * @module

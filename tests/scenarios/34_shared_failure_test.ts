@@ -7,7 +7,7 @@
 
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { Connection } from "../../lib/connection/mod.ts";
-import { MissedSharing } from "../../lib/proxy/missed_sharing.ts";
+import { MissedSharing } from "../../lib/downstream/missed_sharing.ts";
 import { ERROR_CODE } from "../../lib/wire/mod.ts";
 import { GrpcJs } from "../interop/grpc_js.ts";
 import type { BackendRequest } from "../support/backend_end.ts";

@@ -11,7 +11,7 @@
 
 import { assert, assertEquals } from "@std/assert";
 import type { Client } from "../../lib/measure/mod.ts";
-import { MAX_LABELS } from "../../lib/proxy/mod.ts";
+import { MAX_LABELS } from "../../lib/observe/mod.ts";
 import type { CallerCall, CallerEnd } from "../support/caller_end.ts";
 import { clientOf } from "../support/client.ts";
 import { rng } from "../support/cuts.ts";

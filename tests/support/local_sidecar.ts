@@ -5,7 +5,7 @@
  */
 
 import { readSettings, type Settings } from "../../lib/config/mod.ts";
-import { type Outcome, OUTCOMES } from "../../lib/proxy/mod.ts";
+import { type Outcome, OUTCOMES } from "../../lib/observe/mod.ts";
 import { type Sidecar, startSidecar } from "../../lib/sidecar/mod.ts";
 import { createLogger, type Logger } from "../../lib/telemetry/mod.ts";
 import { parseExposition } from "./exposition.ts";

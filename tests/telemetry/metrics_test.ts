@@ -5,7 +5,7 @@ import {
   MAX_LABELS,
   OTHER_LABEL,
   ProxyCounters,
-} from "../../lib/proxy/mod.ts";
+} from "../../lib/observe/mod.ts";
 import { createMetrics, type MetricsSource } from "../../lib/telemetry/mod.ts";
 import { MAX_LABEL_CHARS } from "../../lib/telemetry/labels.ts";
 import { runChild } from "./child.ts";
@@ -354,7 +354,7 @@ Deno.test("createMetrics leaves out what the sidecar's permissions do not show",
   const door = (room: string) => JSON.stringify(import.meta.resolve(`../../lib/${room}/mod.ts`));
   await using child = await runChild(`
     import { createMetrics } from ${door("telemetry")};
-    import { ProxyCounters } from ${door("proxy")};
+    import { ProxyCounters } from ${door("observe")};
     const none = () => 0;
     const metrics = createMetrics({ counters: new ProxyCounters(), version: "1", commit: "abc",
       inflight: none, waiters: none, cachedResults: none, cachedBytes: none });

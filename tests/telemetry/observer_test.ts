@@ -1,5 +1,5 @@
 import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
-import { MAX_LABELS } from "../../lib/proxy/mod.ts";
+import { MAX_LABELS } from "../../lib/observe/mod.ts";
 import { createLogger, loggingObserver } from "../../lib/telemetry/mod.ts";
 
 const FAULT = { scope: "connection", streamId: 0, code: 1, why: "PING on a stream" } as const;

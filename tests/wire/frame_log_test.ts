@@ -196,3 +196,13 @@ function framesOf(log: FrameLog) {
 function shapes(log: FrameLog): Shape[] {
   return framesOf(log).map(({ type, flags, payload }) => ({ type, flags, length: payload.length }));
 }
+
+Deno.test("FrameLog joins its DATA, whatever frames it is in", () => {
+  const body = pattern(50_000);
+  const log = new FrameLog();
+  for (const [from, to] of [[0, 1], [1, 1], [1, 40_000], [40_000, 50_000]] as const) {
+    log.appendData(body, from, to);
+  }
+  assertEquals(log.data(), body);
+  assertEquals(new FrameLog().data().length, 0);
+});

@@ -70,15 +70,19 @@ export function backendsTable(into) {
 function stateOf({ trouble, standing, up }) {
   if (trouble !== "") return up ? "Busy" : "Down";
   return {
-    in: "Up",
-    out: "Left out",
-    trial: "On trial",
-  }[/** @type {"in" | "out" | "trial"} */ (standing)];
+    "healthy": "Up",
+    "ejected": "Left out",
+    "half-open": "On trial",
+  }[/** @type {"healthy" | "ejected" | "half-open"} */ (standing)];
 }
 
 /** @param {any} backend */
 function stateMark({ trouble, standing }) {
-  return trouble !== "" || standing === "out" ? "bad" : standing === "trial" ? "warn" : "good";
+  return trouble !== "" || standing === "ejected"
+    ? "bad"
+    : standing === "half-open"
+    ? "warn"
+    : "good";
 }
 
 /** @param {any} backend */

@@ -1,4 +1,4 @@
-import { CallerSession } from "../../../lib/proxy/caller_session.ts";
+import { CallerSession } from "../../../lib/downstream/caller_session.ts";
 import type { ProxyRig } from "../../support/proxy_rig.ts";
 
 /** Bytes of requests that calls say they hold, by the map of the proxy that they belong to. */

@@ -1,0 +1,15 @@
+import type { KeyCodec } from "../collapse/mod.ts";
+import type { ProxyCounters } from "../observe/mod.ts";
+import type { FlightContext } from "./flight_call.ts";
+import type { MissedSharing } from "./missed_sharing.ts";
+
+/** What every call needs and none owns. */
+export interface CallContext extends FlightContext {
+  readonly counters: ProxyCounters;
+  readonly missed: MissedSharing;
+  readonly codec: KeyCodec;
+  /** Anything is collapsed at all (COLLAPSER_MODE). */
+  readonly collapses: boolean;
+  /** The sidecar's own answer to grpc.health.v1 for the service `collapser`. */
+  readonly isServing: () => boolean;
+}

@@ -1,0 +1,267 @@
+import {
+  Connection,
+  type ConnectionSink,
+  type Fault,
+  type ReceivedHeaders,
+  type Stream,
+} from "../connection/mod.ts";
+import { isOneMessage } from "../grpc/mod.ts";
+import { CallbackAlarm, Pump, type PumpOwner, type Socket, type Turn } from "../transport/mod.ts";
+import { ERROR_CODE, type HeaderCache } from "../wire/mod.ts";
+import { Call, type CallerLink } from "./call.ts";
+import type { CallContext } from "./call_context.ts";
+import { type Failure, failureReply, statusOfFailure } from "../upstream/mod.ts";
+import { httpReply } from "./own_reply.ts";
+import type { Router } from "./request_route.ts";
+
+/**
+ * Our SETTINGS wait this long for the caller's first bytes, so that one who speaks HTTP/1 can be answered in it. Callers
+ * of HTTP/2 send their preface at once (RFC 9113 §3.4) and never notice.
+ */
+const GREETING_DELAY_MS = 100;
+
+/** A caller's preface and SETTINGS come within this time: a slow network needs one second, who needs more has nothing to say. */
+const HANDSHAKE_MS = 10_000;
+
+/**
+ * Bytes of requests that wait on one connection, gathered or not yet taken by the backend: 64 streams whose windows are
+ * full, or four messages of the largest size that is gathered. Above it the caller may send no more DATA until half of
+ * it has gone on: else 4,096 streams could leave 256 KiB each.
+ */
+const MAX_HELD_BYTES = 16 * 2 ** 20;
+
+/** A connection that failed is given this long to read why. */
+const LINGER_MS = 1_000;
+
+const NO_BYTES = new Uint8Array(0);
+
+/** What all connections of callers share. */
+export interface CallerContext extends CallContext {
+  readonly router: Router;
+  readonly turn: Turn;
+  /** Interns what callers send. */
+  readonly requestHeaders: HeaderCache;
+  /** A caller's connection is gone. */
+  readonly sessionClosed: (session: CallerSession) => void;
+}
+
+/** One connection of a caller. */
+export class CallerSession implements ConnectionSink<Call>, PumpOwner, CallerLink {
+  readonly connection: Connection<Call>;
+  readonly context: CallerContext;
+  readonly remote: string;
+  /** Reads of the socket so far. */
+  reads = 0;
+  #pump: Pump<Call>;
+  /** Watches the beginning and the end of the connection; in between it may be idle as long as it likes. */
+  #patience = new CallbackAlarm((nowMs) => this.#patienceIsOver(nowMs));
+  #hasGreeted = false;
+  #heldBytes = 0;
+  /** More than {@linkcode MAX_HELD_BYTES} wait, or did a moment ago: nothing more is gathered. */
+  isFull = false;
+  #mustMakeRoom = false;
+  /** Calls whose message was not in the read that brought their head. */
+  #awaiting: Call[] = [];
+
+  constructor(socket: Socket, options: { context: CallerContext; remote: string }) {
+    this.context = options.context;
+    this.remote = options.remote;
+    const { requestHeaders, turn, timers } = options.context;
+    this.connection = new Connection({ role: "server", sink: this, headerCache: requestHeaders });
+    this.#pump = new Pump(socket, this.connection, {
+      owner: this,
+      turn,
+      now: () => timers.refresh(),
+      speaksFirst: false,
+    });
+  }
+
+  /** Resolves when the connection is gone. */
+  run(): Promise<void> {
+    const { timers } = this.context;
+    timers.set(this.#patience, timers.refresh() + GREETING_DELAY_MS);
+    return this.#pump.run();
+  }
+
+  /** The last read found less than it had room for. */
+  get isDrained(): boolean {
+    return this.#pump.isDrained;
+  }
+
+  flushSoon(): void {
+    this.#pump.flushSoon();
+  }
+
+  /** The call waits for its message; it learns so when the read is over and the message was not in it. */
+  awaitMessage(call: Call): void {
+    this.#awaiting.push(call);
+  }
+
+  /** A call holds so many bytes of its request more than before. */
+  held(moreBytes: number): void {
+    this.#heldBytes += moreBytes;
+    const isFull = this.#heldBytes > (this.isFull ? MAX_HELD_BYTES / 2 : MAX_HELD_BYTES);
+    if (isFull === this.isFull) return;
+    this.isFull = isFull;
+    this.connection.pauseData(isFull);
+    if (isFull) this.#mustMakeRoom = true;
+    else this.flushSoon();
+  }
+
+  /** Calls that wait for the rest of their message might wait for one another: they go on as they are. */
+  #makeRoom(): void {
+    this.#mustMakeRoom = false;
+    for (const { owner } of [...this.connection.streams()]) {
+      if (owner?.isGathering) owner.guard(() => owner.passUnfinished());
+    }
+  }
+
+  /** A call has ended. */
+  callEnded(): void {
+    if (this.connection.draining) this.closeWhenIdle();
+  }
+
+  /** Asks the caller to open no more streams. */
+  drain(): void {
+    this.connection.drain();
+    for (const stream of [...this.connection.streams()]) {
+      if (stream.owner === undefined) this.connection.reset(stream, ERROR_CODE.noError); // it was turned away
+    }
+    this.flushSoon();
+  }
+
+  /** Ends the connection once the last GOAWAY was said and no call is left. */
+  closeWhenIdle(): void {
+    if (this.connection.drainFinished && this.connection.openStreams === 0) this.#pump.close();
+  }
+
+  /** Ends the calls that are left with 14, and the connection. */
+  end(): void {
+    for (const stream of [...this.connection.streams()]) {
+      stream.owner?.failOwn({ kind: "draining" });
+    }
+    this.connection.finishDrain();
+    this.#pump.close();
+  }
+
+  /** Something of ours failed on behalf of a call: it ends with 13, and nothing else does. */
+  fault(stream: Stream<Call>, error: unknown): void {
+    this.context.observer.faultOfOurs("serving a call", error);
+    const failure: Failure = { kind: "faultOfOurs" };
+    if (stream.owner !== undefined) return stream.owner.failOwn(failure);
+    if (!stream.localEnded) this.connection.sendFinalHeaders(stream, failureReply(failure));
+  }
+
+  // ---- what the connection tells
+
+  headers(stream: Stream<Call>, headers: ReceivedHeaders, endStream: boolean): void {
+    try {
+      this.#headers(stream, headers, endStream);
+    } catch (error) {
+      this.fault(stream, error);
+    }
+  }
+
+  #headers(stream: Stream<Call>, headers: ReceivedHeaders, endStream: boolean): void {
+    const known = stream.owner;
+    if (known !== undefined) return known.data(NO_BYTES, 0, 0, endStream); // gRPC requests have no trailers of meaning
+    if (stream.localEnded) return; // trailers of a request that was turned away
+    if (headers.tooLarge) {
+      const failure: Failure = { kind: "headersTooLarge", whose: "request" };
+      const path = headers.list.get(":path") ?? "";
+      this.context.counters.countRejected(path, statusOfFailure(failure).code);
+      return this.connection.sendFinalHeaders(stream, failureReply(failure));
+    }
+    const route = this.context.router.route(headers.list);
+    if (route.httpStatus !== 0) {
+      return this.connection.sendFinalHeaders(stream, httpReply(route.httpStatus), {
+        readsOn: true, // what is still to come is checked like any request
+      });
+    }
+    const call = new Call(this, stream, {
+      route,
+      perCall: headers.perCall,
+      nowMs: this.connection.nowMs,
+    });
+    stream.owner = call;
+    call.begin(endStream);
+  }
+
+  data(
+    stream: Stream<Call>,
+    bytes: Uint8Array,
+    from: number,
+    to: number,
+    endStream: boolean,
+  ): void {
+    const call = stream.owner;
+    if (call === undefined) return this.connection.consumed(stream, to - from); // it was turned away
+    try {
+      if (
+        endStream && call.isGathering && stream.receivedBytes === to - from &&
+        isOneMessage(bytes, from, to)
+      ) {
+        call.answer(bytes, from, to);
+      } else {
+        call.data(bytes, from, to, endStream);
+      }
+    } catch (error) {
+      this.fault(stream, error);
+    }
+  }
+
+  reset(stream: Stream<Call>): void {
+    stream.owner?.gone();
+  }
+
+  writable(stream: Stream<Call>): void {
+    stream.owner?.readMoreOrFail();
+  }
+
+  settings(): void {
+    if (this.#patience.isSet) this.context.timers.cancel(this.#patience);
+  }
+
+  goAway(): void {} // a client that goes away ends its calls itself, or waits for them
+
+  pong(): void {}
+
+  failed(fault: Fault): void {
+    this.context.counters.countConnectionError("caller", fault.code);
+    this.context.observer.connectionFailed("caller", fault, this.remote);
+    const { timers } = this.context;
+    timers.set(this.#patience, timers.nowMs + LINGER_MS);
+  }
+
+  #patienceIsOver(nowMs: number): void {
+    const { connection } = this;
+    if (connection.failed !== undefined) return this.#pump.abort(); // it does not read either
+    if (connection.ready) return;
+    if (this.#hasGreeted) {
+      const why = `no preface and SETTINGS within ${HANDSHAKE_MS / 1_000} s`;
+      connection.fail(ERROR_CODE.settingsTimeout, why);
+    } else {
+      this.#hasGreeted = true;
+      this.context.timers.set(this.#patience, nowMs + HANDSHAKE_MS - GREETING_DELAY_MS);
+    }
+    this.flushSoon();
+  }
+
+  // ---- what the pump tells
+
+  received(): void {
+    this.reads++;
+    if (this.#awaiting.length > 0) {
+      for (const call of this.#awaiting) if (call.isGathering) call.awaitQuiet();
+      this.#awaiting = [];
+    }
+    if (this.#mustMakeRoom) this.#makeRoom();
+    if (this.connection.draining) this.closeWhenIdle();
+  }
+
+  closed(): void {
+    this.context.timers.cancel(this.#patience);
+    for (const stream of [...this.connection.streams()]) stream.owner?.gone();
+    this.context.sessionClosed(this);
+  }
+}

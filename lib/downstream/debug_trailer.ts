@@ -1,0 +1,44 @@
+import {
+  Field,
+  FLAG,
+  FRAME,
+  FRAME_HEADER_BYTES,
+  FrameLog,
+  OutputBuffer,
+  writeLiteral,
+} from "../wire/mod.ts";
+import type { Outcome } from "../observe/mod.ts";
+
+/**
+ * A copy of an ended log, positions included, whose last block says how the call was answered. `boundary` is where a
+ * frame begins that its reader has not read yet: what was dropped may end within one.
+ */
+export function withDebugTrailer(
+  log: FrameLog,
+  { outcome, boundary }: { outcome: Outcome; boundary: number },
+): FrameLog {
+  const copy = new FrameLog();
+  const block = new OutputBuffer();
+  let endsAt = log.end;
+  for (const { type, flags, from, to } of log.frames(boundary)) {
+    const isLast = type === FRAME.headers && (flags & FLAG.endStream) !== 0;
+    if (isLast) endsAt = from - FRAME_HEADER_BYTES + log.shift;
+    if (isLast || block.length > 0) block.append(log.bytes, from, to);
+  }
+  copy.bytes = log.bytes.slice(0, endsAt - log.shift);
+  copy.shift = log.shift;
+  copy.start = log.start;
+  copy.end = endsAt;
+  const said = debugField(outcome);
+  block.append(said, 0, said.length);
+  copy.appendHeaders(block.bytes.slice(0, block.length), true);
+  copy.dataBytes = log.dataBytes;
+  return copy;
+}
+
+/** The bytes that say `x-collapser: OUTCOME` at the end of a stateless block. */
+function debugField(outcome: Outcome): Uint8Array {
+  const out = new OutputBuffer();
+  writeLiteral(out, new Field("x-collapser", outcome));
+  return out.bytes.slice(0, out.length);
+}

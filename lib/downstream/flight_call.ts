@@ -1,0 +1,278 @@
+import type { CollapseMap, Flight, Reply, Waiter } from "../collapse/mod.ts";
+import { MESSAGE_PREFIX_BYTES, STATUS } from "../grpc/mod.ts";
+import type { UpstreamObserver } from "../observe/mod.ts";
+import type { Timers } from "../transport/mod.ts";
+import {
+  Exchange,
+  type ExchangeOwner,
+  NO_DEADLINE,
+  NO_STATUS,
+  type ReplySource,
+  type Upstream,
+} from "../upstream/mod.ts";
+import { FrameLog } from "../wire/mod.ts";
+import type { CallLimits } from "./call_limits.ts";
+import {
+  DEADLINE_SLACK_MS,
+  endTheImpatient,
+  type FlightTarget,
+  type FlightWaiter,
+  patientWaiter,
+} from "./flight_waiter.ts";
+
+/**
+ * Metadata does not count for a reply's size, nor do frame headers. Their bound is this many times the limit, which
+ * only frames of a few bytes come to, and all that two lists of fields can take.
+ */
+const LOG_FACTOR = 2;
+const LOG_HEADROOM_BYTES = 2 ** 18;
+
+/** A log that nobody new may join keeps this many times the limit for those who read slowly. */
+const LAG_FACTOR = 4;
+
+/** A result kept longer than this moves into storage of its own (see `FrameLog.settle`). */
+const SETTLE_ABOVE_MS = 1_000;
+
+/** How long calls for a key pass through after an answer to one was private. */
+const PRIVATE_MS = 10_000;
+
+/** Stands in for a request that is not needed any more. */
+const NO_BODY = new FrameLog();
+
+/** A caller in the list of those that wait for a flight. */
+type Waiting = Waiter<FlightCall> & FlightWaiter;
+
+/** What every flight needs and none owns. */
+export interface FlightContext {
+  readonly map: CollapseMap<FlightCall>;
+  readonly backend: Upstream;
+  readonly timers: Timers;
+  readonly limits: CallLimits;
+  readonly observer: UpstreamObserver;
+}
+
+/**
+ * The one backend call of a flight, and the reply it gathers for all who wait. Afterwards only the reply is left:
+ * thousands of them may be kept.
+ */
+export class FlightCall implements Reply, ReplySource, ExchangeOwner {
+  /** Set right after it was made, since each needs the other. */
+  flight!: Flight<FlightCall>;
+  /** The reply as far as it has come. */
+  log = NO_BODY;
+  ended = false;
+  status = NO_STATUS;
+  largestListBytes = 0;
+  /** Callers that read it as a stored result and are not done. */
+  readers = 0;
+  #context: FlightContext;
+  #exchange: Exchange | undefined = undefined;
+  #target: FlightTarget | undefined = undefined;
+  #leader: FlightWaiter | undefined = undefined;
+
+  constructor(context: FlightContext) {
+    this.#context = context;
+  }
+
+  /** The backend call, until it has ended. */
+  get exchange(): Exchange | undefined {
+    return this.#exchange;
+  }
+
+  get heldBytes(): number {
+    return this.log.heldBytes;
+  }
+
+  /** Makes the backend call for `body` with this caller's metadata and deadline. */
+  start(leader: FlightWaiter, body: FrameLog): void {
+    const { timers, limits, backend } = this.#context;
+    const { route: target, perCall, deadlineMs } = leader;
+    const { flight } = this;
+    const exchange = new Exchange(this, {
+      ...{ target, perCall, body, deadlineMs, key: flight },
+      keepsBody: true,
+    });
+    this.#exchange = exchange;
+    this.#target = target;
+    this.#leader = leader;
+    this.log = exchange.log;
+    // Followers may have more time than the leader, or say nothing: the backend's timeout bounds them.
+    timers.set(exchange, Math.max(deadlineMs, timers.nowMs + limits.backendTimeoutMs));
+    backend.start(exchange);
+    if (exchange.stream === undefined) leader.holds(body.end); // it is pending
+  }
+
+  /** A caller has read up to `position`: it is the fastest one that decides how much more the backend may send. */
+  progressed(position: number): void {
+    this.#exchange?.credit(this.log.end - position);
+  }
+
+  /** Nobody finds the result any more: unless somebody still reads it, its storage is free. */
+  forget(): void {
+    if (this.readers === 0 && this.flight.waiterCount === 0) this.log.clear();
+  }
+
+  /** Somebody who read it as a stored result is done. */
+  readerLeft(): void {
+    if (--this.readers === 0) this.waiterLeft();
+  }
+
+  /** Somebody who waited for it is done. */
+  waiterLeft(): void {
+    if (this.flight.landed && !this.flight.stored) this.forget();
+  }
+
+  /** Somebody has left while others wait. What may still be sent for its leader is theirs from then on. */
+  left(caller: FlightWaiter): void {
+    const exchange = this.#exchange;
+    if (exchange === undefined || caller !== this.#leader) return;
+    if (exchange.deadlineMs === NO_DEADLINE) return;
+    const next = patientWaiter(this.#waiters(), this.#context.timers.nowMs);
+    if (next !== undefined) exchange.deadlineMs = next.deadlineMs;
+  }
+
+  /** Nobody waits any more. */
+  cancel(): void {
+    const exchange = this.#exchange;
+    if (exchange === undefined) return;
+    this.#exchange = undefined;
+    this.#context.timers.cancel(exchange);
+    this.#context.backend.cancel(exchange);
+    exchange.release();
+  }
+
+  bodyMoved(): void {
+    const exchange = this.#exchange;
+    if (exchange?.stream !== undefined) {
+      this.#leader?.holds(exchange.body.end - exchange.stream.position);
+    }
+  }
+
+  replyGrew(): void {
+    const { flight } = this;
+    if (this.#exchange !== undefined) this.largestListBytes = this.#exchange.largestListBytes;
+    if (this.#outgrewLimit) flight.sealed = true;
+    if (this.#exchange?.isPrivate) this.#turnFollowersAway(this.#exchange);
+    this.#relayToAll();
+    if (flight.sealed && !flight.landed) this.#slide();
+  }
+
+  replyEnded(nowMs: number): void {
+    const exchange = this.#exchange;
+    if (exchange === undefined || this.#leadAgain(exchange, nowMs)) return;
+    const { flight, log } = this;
+    const { map, limits, timers } = this.#context;
+    timers.cancel(exchange);
+    this.ended = true;
+    this.status = exchange.status;
+    this.largestListBytes = exchange.largestListBytes;
+    if (exchange.isPrivate) this.#turnFollowersAway(exchange);
+    this.#exchange = undefined;
+    this.#leader = undefined;
+    exchange.body.clear();
+    if (this.#outgrewLimit) flight.sealed = true;
+    const isGood = !exchange.isBrokenOff && (exchange.status === STATUS.ok ||
+      limits.cacheErrors && exchange.failure === undefined);
+    const ownMs = this.#target?.method.policy.cacheDurationMs;
+    const keptMs = isGood ? Math.min(ownMs ?? limits.cacheDurationMs, exchange.maxAgeMs) : 0;
+    if (keptMs > SETTLE_ABOVE_MS) log.settle();
+    map.keep(flight, nowMs, keptMs);
+    this.#relayToAll();
+  }
+
+  /** The reply is larger than what is kept for those who come later. */
+  get #outgrewLimit(): boolean {
+    const { end, dataBytes } = this.log;
+    const { maxMessageBytes } = this.#context.limits;
+    return dataBytes - MESSAGE_PREFIX_BYTES > maxMessageBytes ||
+      end > maxMessageBytes * LOG_FACTOR + LOG_HEADROOM_BYTES;
+  }
+
+  /** The answer is for the leader alone: who has been given nothing of it makes a call of its own. */
+  #turnFollowersAway(exchange: Exchange): void {
+    const { flight } = this;
+    this.#context.map.makePrivate(flight, this.#context.timers.nowMs + PRIVATE_MS);
+    for (const waiter of this.#waiters()) {
+      if (waiter === this.#leader || waiter.stream.position > 0) continue;
+      waiter.passAfterAll(copyOf(exchange.body));
+    }
+    if (flight.waiterCount === 0) this.cancel(); // the leader had left already
+  }
+
+  /** The bound of the whole flight has come. */
+  timeIsUp(nowMs: number): void {
+    const exchange = this.#exchange;
+    if (exchange === undefined) return;
+    const { backend, limits, observer } = this.#context;
+    backend.cancel(exchange, { kind: "backendTimeout", timeoutMs: limits.backendTimeoutMs });
+    exchange.tell(nowMs, observer);
+  }
+
+  faulted(): void {
+    for (const waiter of this.#waiters()) waiter.failOwn({ kind: "faultOfOurs" });
+  }
+
+  /** A waiter may finish, and so leave, while it reads; the others stay where they are. */
+  #relayToAll(): void {
+    for (let waiter = this.flight.lastWaiter; waiter !== undefined;) {
+      const { previousWaiter } = waiter;
+      (waiter as Waiting).readMoreOrFail();
+      waiter = previousWaiter;
+    }
+  }
+
+  /** The callers that wait now, so that they may leave while one goes through them. */
+  #waiters(): FlightWaiter[] {
+    const waiters: FlightWaiter[] = [];
+    for (
+      let waiter = this.flight.lastWaiter;
+      waiter !== undefined;
+      waiter = waiter.previousWaiter
+    ) {
+      waiters.push(waiter as Waiting);
+    }
+    return waiters;
+  }
+
+  /**
+   * The backend ended the call since the leader's deadline had come, while others with more time wait and nothing
+   * has reached them: one of them leads a second call.
+   */
+  #leadAgain(exchange: Exchange, nowMs: number): boolean {
+    const { flight } = this;
+    const { sentDeadlineMs } = exchange;
+    const isLeadersDeadline = sentDeadlineMs !== NO_DEADLINE &&
+      exchange.failure?.kind !== "backendTimeout" &&
+      nowMs >= sentDeadlineMs - DEADLINE_SLACK_MS &&
+      (exchange.status === STATUS.deadlineExceeded || exchange.status === STATUS.cancelled);
+    if (!isLeadersDeadline || exchange.receivedBytes > 0 || flight.landed) return false;
+    const next = patientWaiter(this.#waiters(), nowMs);
+    if (next === undefined || next.stream.position > 0) return false;
+    this.#context.timers.cancel(exchange);
+    endTheImpatient(this.#waiters(), nowMs);
+    this.start(next, exchange.body);
+    return true;
+  }
+
+  /** Past its replay bound the log is a sliding window; who falls too far behind is let go alone. */
+  #slide(): void {
+    const { log } = this;
+    const maxLagBytes = this.#context.limits.maxMessageBytes * LAG_FACTOR;
+    let slowest = log.end;
+    for (const waiter of this.#waiters()) {
+      if (waiter.isOver) continue;
+      const { position } = waiter.stream;
+      if (log.end - position > maxLagBytes) waiter.failOwn({ kind: "tooSlow" });
+      else slowest = Math.min(slowest, position);
+    }
+    log.dropBefore(slowest);
+  }
+}
+
+/** A body of its own for another backend call; the first one's storage is given back when that call has ended. */
+function copyOf(body: FrameLog): FrameLog {
+  const copy = new FrameLog();
+  const data = body.data();
+  copy.appendData(data, 0, data.length, true);
+  return copy;
+}

@@ -1,0 +1,116 @@
+import { MessageScanner } from "../grpc/mod.ts";
+import type { Field, FrameLog } from "../wire/mod.ts";
+import {
+  Exchange,
+  type ExchangeOwner,
+  type Failure,
+  type Target,
+  type Upstream,
+} from "../upstream/mod.ts";
+
+/** A caller's call, as its passthrough sees it. */
+export interface PassedCall {
+  readonly target: Target;
+  /** The fields that belong to this call alone. */
+  readonly perCall: readonly Field[];
+  readonly deadlineMs: number;
+  readonly upstream: Upstream;
+  /** So much of the request is still to be taken by the backend. */
+  holds(bytes: number): void;
+  /** The backend took so many bytes of DATA: the caller may send as many more. */
+  taken(bytes: number): void;
+  /** The request's only DATA came with its end: all there is of it is in the exchange's body. */
+  askedOnce(exchange: Exchange): void;
+  /** Relays what there is of the reply. */
+  readMore(): void;
+  /** Ends this call alone. */
+  failOwn(failure: Failure): void;
+}
+
+/** The backend call that a passed call has to itself: both directions are relayed as they come, with back-pressure. */
+export class Passthrough implements ExchangeOwner {
+  readonly exchange: Exchange;
+  #call: PassedCall;
+  #scanner: MessageScanner;
+  /** DATA bytes taken from the caller, and those it was given credit for. */
+  #takenBytes: number;
+  #creditedBytes: number;
+
+  /** `body` is what there is of the request, credited already; `scanner` has followed it. */
+  constructor(
+    call: PassedCall,
+    request: { body: FrameLog; scanner: MessageScanner | undefined; headEndsStream: boolean },
+  ) {
+    this.#call = call;
+    this.#scanner = request.scanner ?? new MessageScanner();
+    this.#takenBytes = this.#creditedBytes = request.body.dataBytes;
+    this.exchange = new Exchange(this, {
+      target: call.target,
+      perCall: call.perCall,
+      body: request.body,
+      headEndsStream: request.headEndsStream,
+      deadlineMs: call.deadlineMs,
+    });
+    this.exchange.streaming = this.#scanner.started > 1;
+  }
+
+  start(): void {
+    this.#call.upstream.start(this.exchange);
+    this.#holdWhilePending();
+  }
+
+  /** More of the request. */
+  push(bytes: Uint8Array, from: number, to: number, endStream: boolean): void {
+    const { exchange } = this;
+    if (exchange.ended || from === to && !endStream) return; // frames without bytes cost no credit, so none are kept
+    this.#takenBytes += to - from;
+    this.#scanner.scan(bytes, from, to);
+    if (this.#scanner.started > 1) exchange.streaming = true;
+    const isOnly = endStream && exchange.body.end === 0;
+    exchange.body.appendData(bytes, from, to, endStream);
+    if (isOnly) this.#call.askedOnce(exchange);
+    this.#call.upstream.bodyGrew(exchange);
+    this.#holdWhilePending();
+  }
+
+  #holdWhilePending(): void {
+    const { body, stream } = this.exchange;
+    if (stream === undefined) this.#call.holds(body.end);
+  }
+
+  /** The caller has read up to `position`, and what is before it is not needed any more. */
+  progressed(position: number): void {
+    const { log } = this.exchange;
+    this.exchange.credit(log.end - position);
+    log.dropBefore(position);
+  }
+
+  /** Nobody waits for it any more. */
+  cancel(): void {
+    this.#call.upstream.cancel(this.exchange);
+  }
+
+  bodyMoved(): void {
+    const { body, stream } = this.exchange;
+    const waiting = body.end - stream!.position; // no less than its DATA
+    this.#call.holds(waiting);
+    const due = this.#takenBytes - this.#creditedBytes - waiting;
+    if (due <= 0) return;
+    this.#creditedBytes += due;
+    this.#call.taken(due);
+  }
+
+  replyGrew(): void {
+    this.#call.readMore();
+  }
+
+  replyEnded(): void {
+    this.#call.readMore();
+  }
+
+  timeIsUp(): void {} // the call's own deadline bounds it
+
+  faulted(): void {
+    this.#call.failOwn({ kind: "faultOfOurs" });
+  }
+}

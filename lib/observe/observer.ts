@@ -1,0 +1,44 @@
+import type { Fault } from "../connection/mod.ts";
+import type { Side } from "./counters.ts";
+
+/** What is told of connections and backends, apart from numbers. Implementations must neither throw nor wait. */
+export interface UpstreamObserver {
+  /** A peer broke the protocol, and its connection was closed. `remote` names the peer. */
+  connectionFailed(side: Side, fault: Fault, remote: string): void;
+  /** A backend can be reached from now on. */
+  backendUp(backend: string): void;
+  /** A backend cannot be reached; `why` is in words. */
+  backendDown(backend: string, why: string): void;
+  /** A backend is left out for a while; `why` is in words. */
+  backendEjected(backend: string, why: string): void;
+  /** A backend that was left out is well again. */
+  backendReturned(backend: string): void;
+  /** Something of ours failed; nothing else is lost. */
+  faultOfOurs(what: string, error: unknown): void;
+}
+
+/** What is told of callers' calls, apart from numbers. Implementations must neither throw nor wait. */
+export interface CallObserver {
+  /** A method is called for the first time. */
+  methodJudged(method: string, verdict: { eligible: boolean; why: string }): void;
+  /** Calls of a method that does not collapse were equal and at the same time: told once for a method. */
+  couldHaveCollapsed(method: string): void;
+  /** Calls of an eligible method that differ in this metadata alone: told once for a name. */
+  keptApartBy(method: string, metadataName: string): void;
+}
+
+/** All that the data plane tells people; numbers are in `ProxyCounters`. */
+export interface ProxyObserver extends UpstreamObserver, CallObserver {}
+
+/** An observer that says nothing. */
+export const SILENT: ProxyObserver = {
+  methodJudged() {},
+  couldHaveCollapsed() {},
+  keptApartBy() {},
+  connectionFailed() {},
+  backendUp() {},
+  backendDown() {},
+  backendEjected() {},
+  backendReturned() {},
+  faultOfOurs() {},
+};

@@ -1,0 +1,82 @@
+import { frameMessage } from "../grpc/mod.ts";
+import type { Timers } from "../transport/mod.ts";
+import { Field, FrameLog, HeaderList } from "../wire/mod.ts";
+import { Exchange, type ExchangeOwner, type Target, type Upstream } from "./exchange.ts";
+
+/** What the sidecar's own calls are made with. */
+export interface InternalCallWorld {
+  readonly backend: Upstream;
+  readonly timers: Timers;
+  readonly scheme: "http" | "https";
+}
+
+/** A call that the sidecar makes by itself, of one message: it holds no place in a wall and is counted nowhere. */
+export class InternalCall implements ExchangeOwner {
+  #world: InternalCallWorld;
+  #exchange: Exchange;
+  #ended: (exchange: Exchange) => void;
+
+  /** `ended` hears once that it is over; the exchange's logs are its own until it returns. */
+  constructor(
+    world: InternalCallWorld,
+    call: { path: string; authority: string; message: Uint8Array; patienceMs: number },
+    ended: (exchange: Exchange) => void,
+  ) {
+    this.#world = world;
+    this.#ended = ended;
+    const body = new FrameLog();
+    const message = frameMessage(call.message);
+    body.appendData(message, 0, message.length, true);
+    this.#exchange = new Exchange(this, {
+      target: targetOf(call.path, call.authority, world.scheme),
+      perCall: [],
+      body,
+      deadlineMs: world.timers.nowMs + call.patienceMs,
+      isProbe: true,
+    });
+  }
+
+  start(): void {
+    this.#world.timers.set(this.#exchange, this.#exchange.deadlineMs);
+    this.#world.backend.start(this.#exchange);
+  }
+
+  /** Nobody wants to know any more. */
+  stop(): void {
+    this.#world.timers.cancel(this.#exchange);
+    this.#world.backend.cancel(this.#exchange);
+  }
+
+  replyEnded(): void {
+    this.#world.timers.cancel(this.#exchange);
+    this.#ended(this.#exchange);
+    this.#exchange.release();
+  }
+
+  timeIsUp(): void {
+    this.#world.backend.cancel(this.#exchange);
+    this.replyEnded();
+  }
+
+  faulted(): void {
+    this.replyEnded();
+  }
+
+  replyGrew(): void {}
+
+  bodyMoved(): void {}
+}
+
+function targetOf(path: string, authority: string, scheme: "http" | "https"): Target {
+  const fields: readonly (readonly [string, string])[] = [
+    [":method", "POST"],
+    [":scheme", scheme],
+    [":path", path],
+    [":authority", authority],
+    ["te", "trailers"],
+    ["content-type", "application/grpc"],
+  ];
+  let list = new HeaderList();
+  for (const [name, value] of fields) list = new HeaderList(list, new Field(name, value));
+  return { list, method: { path, policy: {} } };
+}

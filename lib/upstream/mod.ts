@@ -1,0 +1,38 @@
+/**
+ * One backend: its connections, the bulkhead around it, one exchange with it and how that fails.
+ *
+ * An {@linkcode Exchange} is one call to a backend: a request that is being sent and the log of its reply. An
+ * {@linkcode Endpoint} is one address: a pool of connections that are opened before they are needed and replaced when
+ * they go, and a bulkhead that bounds the calls under way and queues those that wait. Calls that the sidecar makes by
+ * itself ({@linkcode InternalCall}: health, reflection) go the same way, and take no place from callers.
+ *
+ * Invariants:
+ * - every failure becomes a gRPC status in `failure.ts`, and nowhere else;
+ * - every exchange ends once, and whoever has a stake in it (bulkhead, counters, the group, its owner) hears of it once;
+ * - a call is sent again only when it provably reached nobody, and within a budget;
+ * - a backend is not trusted to answer, to go on or to stop: each silence has a bound beside the code that keeps it.
+ *
+ * Knows nothing of flights, callers or other backends: whoever has several endpoints is an {@linkcode EndpointGroup} to it.
+ *
+ * @module
+ */
+export type { CachePolicy } from "./cache_policy.ts";
+export { Endpoint, type EndpointGroup, type EndpointOptions } from "./endpoint.ts";
+export {
+  Exchange,
+  type ExchangeOwner,
+  NO_DEADLINE,
+  NO_STATUS,
+  type PlacementKey,
+  type ReplySource,
+  type Target,
+  type Upstream,
+} from "./exchange.ts";
+export { type Failure, type FailureStatus, statusOfFailure } from "./failure.ts";
+export { failureReply, failureTrailers } from "./failure_reply.ts";
+export { healthProbe, type Recovery } from "./health_probe.ts";
+export type { InternalCall } from "./internal_call.ts";
+export { Reflection } from "./reflection.ts";
+export type { BackendReport, Standing } from "./report.ts";
+export { SharedPool } from "./shared_pool.ts";
+export type { UpstreamContext } from "./upstream_context.ts";

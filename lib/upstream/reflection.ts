@@ -1,0 +1,134 @@
+import {
+  type IdempotencyLevel,
+  levelsIn,
+  MESSAGE_PREFIX_BYTES,
+  reflectionRequest,
+  STATUS,
+} from "../grpc/mod.ts";
+import { CallbackAlarm } from "../transport/mod.ts";
+import type { Exchange } from "./exchange.ts";
+import { InternalCall, type InternalCallWorld } from "./internal_call.ts";
+
+/** The services of server reflection, newest first. */
+const REFLECTIONS = ["grpc.reflection.v1", "grpc.reflection.v1alpha"];
+
+/** A backend that needs longer than this to describe a service is asked again later. */
+const PATIENCE_MS = 5_000;
+
+/** Services that are asked about: callers name them, and each costs the backend a call. */
+const MAX_SERVICES = 200;
+
+/** How long after its first call a service is asked about: until then its names decide, and the backend has calls to answer. */
+const ASK_AFTER_MS = 1_000;
+
+/** One that could not be asked, since it is not up yet, is asked again soon, and then after twice as long each time. */
+const FIRST_RETRY_MS = 1_000;
+
+/** A backend may be replaced by one whose descriptors say something else. */
+const ASK_AGAIN_MS = 300_000;
+
+/** What the backend's descriptors say of methods, asked for a service when it is first called, and again now and then. */
+export class Reflection {
+  #world: InternalCallWorld;
+  #changed: (service: string) => void;
+  /** What is known; undefined for a service that nobody describes. */
+  #levels = new Map<string, ReadonlyMap<string, IdempotencyLevel> | undefined>();
+  #waiting: string[] = [];
+  #call: InternalCall | undefined = undefined;
+  /** Index into the services of reflection; past the last one when the backend has none. */
+  #version = 0;
+  #again = new CallbackAlarm(() => this.#waiting.length > 0 ? this.#askNext() : this.#askAgain());
+  #retryMs = FIRST_RETRY_MS;
+  #stopped = false;
+
+  /** `changed` hears that what is known of a service is not what it was. */
+  constructor(world: InternalCallWorld, changed: (service: string) => void) {
+    this.#world = world;
+    this.#changed = changed;
+  }
+
+  /** What is known of a method now; what is not is asked for. */
+  levelOf(service: string, method: string): IdempotencyLevel | undefined {
+    if (!this.#levels.has(service) && this.#levels.size < MAX_SERVICES) {
+      this.#levels.set(service, undefined);
+      this.#waiting.push(service);
+      if (this.#waiting.length === 1) this.#askIn(ASK_AFTER_MS); // else the one before it is on its way
+    }
+    return this.#levels.get(service)?.get(method);
+  }
+
+  stop(): void {
+    this.#stopped = true;
+    this.#world.timers.cancel(this.#again);
+    this.#call?.stop();
+  }
+
+  #askAgain(): void {
+    this.#version = 0;
+    this.#waiting = [...this.#levels.keys()];
+    this.#askNext();
+  }
+
+  /** One at a time, so that a caller of many services costs the backend one call at once. */
+  #askNext(): void {
+    const [service] = this.#waiting;
+    const reflection = REFLECTIONS[this.#version];
+    if (this.#stopped || this.#call !== undefined) return;
+    if (service === undefined || reflection === undefined) {
+      this.#waiting = [];
+      return this.#askIn(ASK_AGAIN_MS);
+    }
+    const call = {
+      path: `/${reflection}.ServerReflection/ServerReflectionInfo`,
+      authority: "collapser",
+      message: reflectionRequest(service),
+      patienceMs: PATIENCE_MS,
+    };
+    this.#call = new InternalCall(
+      this.#world,
+      call,
+      (exchange) => this.#answered(service, exchange),
+    );
+    this.#call.start();
+  }
+
+  #askIn(ms: number): void {
+    const { timers } = this.#world;
+    timers.set(this.#again, timers.nowMs + ms);
+  }
+
+  #retry(): void {
+    this.#askIn(this.#retryMs);
+    this.#retryMs = Math.min(this.#retryMs * 2, ASK_AGAIN_MS);
+  }
+
+  #answered(service: string, { status, failure, log }: Exchange): void {
+    this.#call = undefined;
+    if (this.#stopped) return;
+    // What could not be asked is not known, which is no reason to forget what was.
+    if (failure !== undefined) return this.#retry();
+    this.#retryMs = FIRST_RETRY_MS;
+    if (status === STATUS.unimplemented) {
+      this.#version++;
+    } else {
+      this.#waiting.shift();
+      const answer = log.data().subarray(MESSAGE_PREFIX_BYTES);
+      if (status === STATUS.ok) this.#learn(service, levelsIn(answer, service));
+    }
+    this.#askNext();
+  }
+
+  #learn(service: string, levels: ReadonlyMap<string, IdempotencyLevel> | undefined): void {
+    const before = this.#levels.get(service);
+    this.#levels.set(service, levels);
+    if (!isSame(before, levels)) this.#changed(service);
+  }
+}
+
+function isSame(
+  one: ReadonlyMap<string, IdempotencyLevel> | undefined,
+  other: ReadonlyMap<string, IdempotencyLevel> | undefined,
+): boolean {
+  const [a, b] = [one ?? new Map(), other ?? new Map()];
+  return a.size === b.size && [...a].every(([name, level]) => b.get(name) === level);
+}

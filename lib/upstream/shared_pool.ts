@@ -1,0 +1,133 @@
+import type { BackendCounters } from "../observe/mod.ts";
+import type { Exchange } from "./exchange.ts";
+import { Bulkhead, type BulkheadOptions } from "./bulkhead.ts";
+
+/**
+ * One pool of places and one queue for all backends, as proxies have that do not keep backends apart. It is here to be
+ * measured against the walls (`collapser stall`), and no setting leads to it: a backend that stalls takes every place.
+ *
+ * The queue is first come first served over all backends, except that a call whose backend cannot be sent anything for
+ * reasons of its own (no connection) does not hold up those behind it.
+ */
+export class SharedPool {
+  #options: BulkheadOptions;
+  #inflight = 0;
+  /** Those that wait, in the order they came, each with the wall of its backend. */
+  #waiting = new Map<Exchange, SharedBulkhead>();
+  /** Whose turn it is to be sent. */
+  #turn: Exchange | undefined = undefined;
+  #isDealing = false;
+
+  /** `maxConcurrent` and `maxPending` are those of all backends together. */
+  constructor(options: BulkheadOptions) {
+    this.#options = options;
+  }
+
+  /** The wall of one backend; `sendWaiting` sends of those that wait for it what may be sent. */
+  wall(counters: BackendCounters, sendWaiting: () => void): Bulkhead {
+    return new SharedBulkhead(this, { options: this.#options, counters, sendWaiting });
+  }
+
+  // ---- what walls ask and tell
+
+  get hasPlace(): boolean {
+    return this.#inflight < this.#options.maxConcurrent;
+  }
+
+  get isFull(): boolean {
+    return this.#waiting.size >= this.#options.maxPending;
+  }
+
+  admits(exchange: Exchange): boolean {
+    if (!this.hasPlace) return false;
+    if (!exchange.pending && this.#waiting.size === 0 || exchange === this.#turn) return true;
+    this.#dealSoon();
+    return false;
+  }
+
+  entered(): void {
+    this.#inflight++;
+  }
+
+  left(): void {
+    this.#inflight--;
+    this.#dealSoon();
+  }
+
+  waits(exchange: Exchange, wall: SharedBulkhead): void {
+    this.#waiting.set(exchange, wall);
+    if (this.hasPlace) this.#dealSoon();
+  }
+
+  waitsNoLonger(exchange: Exchange): void {
+    this.#waiting.delete(exchange);
+  }
+
+  /** Once whoever left is done with leaving: dealing ends and begins calls of other backends. */
+  #dealSoon(): void {
+    if (this.#isDealing || this.#waiting.size === 0) return;
+    this.#isDealing = true;
+    queueMicrotask(() => this.#deal());
+  }
+
+  #deal(): void {
+    const stuck = new Set<SharedBulkhead>();
+    for (const [exchange, wall] of [...this.#waiting]) {
+      if (!this.hasPlace) break;
+      if (stuck.has(wall) || !exchange.pending) continue;
+      this.#turn = exchange;
+      wall.sendWaiting();
+      if (exchange.pending) stuck.add(wall);
+    }
+    this.#turn = undefined;
+    this.#isDealing = false;
+  }
+}
+
+/** A backend's view of the pool. */
+class SharedBulkhead extends Bulkhead {
+  readonly sendWaiting: () => void;
+  #pool: SharedPool;
+
+  constructor(
+    pool: SharedPool,
+    parts: { options: BulkheadOptions; counters: BackendCounters; sendWaiting: () => void },
+  ) {
+    super({ ...parts.options, adapts: false }, parts.counters);
+    this.#pool = pool;
+    this.sendWaiting = parts.sendWaiting;
+  }
+
+  override get hasPlace(): boolean {
+    return this.#pool.hasPlace;
+  }
+
+  override admits(exchange: Exchange): boolean {
+    return exchange.streaming || exchange.isProbe || this.#pool.admits(exchange);
+  }
+
+  override enter(exchange: Exchange): void {
+    super.enter(exchange);
+    if (exchange.counted) this.#pool.entered();
+  }
+
+  override leave(exchange: Exchange): void {
+    const { counted } = exchange;
+    super.leave(exchange);
+    if (counted) this.#pool.left();
+  }
+
+  override get isQueueFull(): boolean {
+    return this.#pool.isFull;
+  }
+
+  override wait(exchange: Exchange): void {
+    super.wait(exchange);
+    this.#pool.waits(exchange, this);
+  }
+
+  override stopWaiting(exchange: Exchange): void {
+    super.stopWaiting(exchange);
+    this.#pool.waitsNoLonger(exchange);
+  }
+}

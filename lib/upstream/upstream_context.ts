@@ -1,0 +1,16 @@
+import type { Dial, Timers, Turn } from "../transport/mod.ts";
+import type { HeaderCache } from "../wire/mod.ts";
+import type { ProxyCounters, UpstreamObserver } from "../observe/mod.ts";
+
+/** What all endpoints share. */
+export interface UpstreamContext {
+  readonly dial: Dial;
+  readonly timers: Timers;
+  readonly turn: Turn;
+  readonly counters: ProxyCounters;
+  readonly observer: UpstreamObserver;
+  /** Interns what backends answer. */
+  readonly replyHeaders: HeaderCache;
+  /** For jitter: at least 0, below 1. */
+  readonly random: () => number;
+}

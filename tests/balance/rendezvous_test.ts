@@ -1,0 +1,36 @@
+import { assert, assertEquals, assertNotEquals } from "@std/assert";
+import { hashText, weight } from "../../lib/balance/rendezvous.ts";
+
+function owner(key: string, places: readonly string[]): string {
+  const keyHash = hashText(key);
+  return places.reduce((best, place) =>
+    weight(keyHash, hashText(place)) > weight(keyHash, hashText(best)) ? place : best
+  );
+}
+
+Deno.test("hashText is the same in every process and release: replicas must agree", () => {
+  const hashes = [hashText(""), hashText("a"), hashText("a", 1), hashText("key 1")];
+  assertEquals(hashes, [0x811c9dc5, 0xe50c2abf, 0xe40c292c, 0xc08ba594]);
+});
+
+Deno.test("hashText tells long texts apart by length, and by what it samples", () => {
+  const long = "x".repeat(100_000);
+  assertNotEquals(hashText(long), hashText(long + "x"));
+  assertNotEquals(hashText(long), hashText("y" + long.slice(1)));
+});
+
+Deno.test("weight shares keys out evenly, and moves only those of a place that goes", () => {
+  const places = Array.from({ length: 10 }, (_, i) => `10.0.0.${i}:50051`);
+  const keys = Array.from({ length: 10_000 }, (_, i) => `key ${i}`);
+  const share = new Map<string, number>();
+  for (const key of keys) {
+    const best = owner(key, places);
+    share.set(best, (share.get(best) ?? 0) + 1);
+    const left = places.slice(1);
+    if (best !== places[0]) assertEquals(owner(key, left), best);
+  }
+  for (const place of places) {
+    const count = share.get(place) ?? 0;
+    assert(count > 850 && count < 1_150, `${place} has ${count}`);
+  }
+});

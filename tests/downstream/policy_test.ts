@@ -1,0 +1,113 @@
+import { assertEquals } from "@std/assert";
+import { GET, PUT, withRig } from "../support/proxy_rig.ts";
+
+const [, SERVICE = "", GET_ITEM = ""] = GET.split("/");
+const [, , PUT_ITEM = ""] = PUT.split("/");
+
+Deno.test("Proxy keeps the results of a method as long as the policy says", async () => {
+  const policies = [{ service: SERVICE, method: GET_ITEM, cacheDurationMs: 5_000 }];
+  await withRig({ policies }, async (rig) => {
+    const caller = await rig.caller();
+    caller.call(GET, "1");
+    await rig.settle();
+    rig.request(0).echoes();
+    await rig.advance(4_900);
+    const late = caller.call(GET, "1");
+    await rig.settle();
+    late.expects(0, "re:1");
+    rig.expectsRequests(1);
+    await rig.advance(200);
+    caller.call(GET, "1");
+    await rig.settle();
+    rig.expectsRequests(2);
+    rig.request(1).echoes();
+    await rig.settle();
+  });
+});
+
+Deno.test("Proxy collapses what the policy says collapses, and nothing that it says does not", async () => {
+  const policies = [
+    { service: SERVICE, method: GET_ITEM, collapse: false },
+    { service: SERVICE, method: "", collapse: true },
+    { service: "", method: "", collapse: true },
+  ];
+  await withRig({ policies }, async (rig) => {
+    const caller = await rig.caller();
+    const health = "/grpc.health.v1.Health/Check"; // never, whatever anybody says
+    for (const path of [GET, PUT, "/other.Service/Do", health]) {
+      caller.call(path, "1");
+      caller.call(path, "1");
+    }
+    await rig.settle();
+    const counts = [GET, PUT, "/other.Service/Do", health].map((path) =>
+      rig.requests.filter((request) => request.path === path).length
+    );
+    assertEquals(counts, [2, 1, 1, 2]);
+    for (const request of [...rig.requests]) request.echoes();
+    await rig.settle();
+  });
+});
+
+Deno.test("Proxy.setPolicies is in force for the next call, and forgets what was stored under the old one", async () => {
+  await withRig({ cacheDurationMs: 10_000 }, async (rig) => {
+    const caller = await rig.caller();
+    caller.call(GET, "1");
+    await rig.settle();
+    rig.request(0).echoes();
+    await rig.settle();
+    rig.proxy.setPolicies([{ service: SERVICE, method: "", cacheDurationMs: 0 }]);
+    for (const count of [2, 3]) {
+      caller.call(GET, "1");
+      await rig.settle();
+      rig.expectsRequests(count);
+      rig.request(-1).echoes();
+      await rig.settle();
+    }
+  });
+});
+
+Deno.test("Endpoint keeps a method within what the policy allows of it, and leaves the others its places", async () => {
+  const policies = [{ service: SERVICE, method: PUT_ITEM, maxConcurrent: 2 }];
+  await withRig({ policies, backendMaxConcurrent: 3 }, async (rig) => {
+    const caller = await rig.caller();
+    const slow = ["1", "2", "3"].map((message) => caller.call(PUT, message));
+    const other = caller.call(GET, "1");
+    await rig.settle();
+    const why = "backend main has 2 calls of this method already, as many as the policy allows";
+    slow[2]!.expectsFailure(8, why);
+    assertEquals(rig.proxy.counters.backends[0]!.refused.method_full, 1);
+    rig.request(2).echoes();
+    await rig.settle();
+    other.expects(0, "re:1");
+    slow[0]!.cancels(); // its place is free as well
+    await rig.settle();
+    const next = caller.call(PUT, "4");
+    await rig.settle();
+    for (const i of [1, 3]) rig.request(i).echoes();
+    await rig.settle();
+    next.expects(0, "re:4");
+  });
+});
+
+Deno.test("Endpoint counts calls of a method that wait, and none that has begun to stream", async () => {
+  const policies = [{ service: SERVICE, method: PUT_ITEM, maxConcurrent: 2 }];
+  await withRig({ policies, backendMaxConcurrent: 1 }, async (rig) => {
+    const caller = await rig.caller();
+    const calls = ["1", "2", "3"].map((message) => caller.call(PUT, message));
+    await rig.settle();
+    assertEquals(calls[2]!.status, 8);
+    assertEquals(rig.gauges.pending, 1);
+    rig.request(0).begins(["one", "two"]);
+    await rig.settle();
+    rig.expectsRequests(2); // the one that waited
+    const next = caller.call(PUT, "4");
+    await rig.settle();
+    assertEquals(rig.gauges.pending, 1);
+    rig.request(0).ends();
+    rig.request(1).echoes();
+    await rig.settle();
+    rig.request(2).echoes();
+    await rig.settle();
+    next.expects(0, "re:4");
+  });
+});

@@ -1,0 +1,76 @@
+import { assert, assertEquals, assertNotEquals, assertStrictEquals } from "@std/assert";
+import { CollapseMap, compileEligibility } from "../../lib/collapse/mod.ts";
+import { MethodTable } from "../../lib/downstream/method_table.ts";
+import { ProxyCounters, SILENT } from "../../lib/observe/mod.ts";
+import { Router } from "../../lib/downstream/request_route.ts";
+import type { FlightCall } from "../../lib/downstream/flight_call.ts";
+import { HeaderCache, type HeaderList } from "../../lib/wire/mod.ts";
+import { requestHead } from "../support/caller_end.ts";
+import type { Pairs } from "../support/frames.ts";
+import { GET, PUT } from "../support/proxy_rig.ts";
+
+Deno.test("Router finds the route of a list on the list, once it was worked out", () => {
+  const { router, list } = routing();
+  const head = list(requestHead(GET));
+  const route = router.route(head);
+  assertStrictEquals(router.route(head), route);
+  assertEquals([route.method.path, route.httpStatus, route.asksHealth], [GET, 0, false]);
+  assert(route.keyHead !== undefined);
+});
+
+Deno.test("Router gives lists that ask for the same one key, and others another or none", () => {
+  const { router, list } = routing();
+  const key = (fields: Pairs) => router.route(list(fields)).keyHead;
+  const plain = key(requestHead(GET));
+  assertStrictEquals(key([...requestHead(GET), ["user-agent", "a"]]), plain);
+  assertNotEquals(key([...requestHead(GET), ["x", "a"]])?.text, plain?.text);
+  assertEquals(key(requestHead(PUT)), undefined);
+  const { router: off, list: listOff } = routing({ collapses: false });
+  assertEquals(off.route(listOff(requestHead(GET))).keyHead, undefined);
+});
+
+Deno.test("Router asks again when the methods were forgotten, or the key", () => {
+  const { router, list, methods, map } = routing();
+  const [read, write] = [list(requestHead(GET)), list(requestHead(PUT))];
+  const before = [router.route(read), router.route(write)];
+  map.forgetAll();
+  assertNotEquals(router.route(read).keyHead, before[0]?.keyHead);
+  assertStrictEquals(router.route(write), before[1]);
+  for (let i = 0; i < 10_000; i++) methods.method(`/s/m${i}`);
+  assertEquals(router.route(write).method === before[1]?.method, false);
+  assertStrictEquals(router.route(write).method.service, router.route(read).method.service);
+});
+
+Deno.test("Router turns away what is no gRPC call, and knows its own health question", () => {
+  const { router, list, counters } = routing();
+  const status = (fields: Pairs) => router.route(list(fields)).httpStatus;
+  const rest = requestHead("/.env").slice(1);
+  assertEquals(status([[":method", "GET"], ...rest]), 405);
+  assertEquals(status([[":method", "POST"], ...rest.slice(0, -1)]), 415);
+  assertEquals(status([[":method", "CONNECT"], [":authority", "a"]]), 405);
+  assertEquals(counters.methods.size, 0);
+  const health = router.route(list(requestHead("/grpc.health.v1.Health/Check")));
+  assertEquals([health.asksHealth, health.keyHead], [true, undefined]);
+});
+
+function routing({ collapses = true } = {}): {
+  router: Router;
+  list: (fields: Pairs) => HeaderList;
+  methods: MethodTable;
+  map: CollapseMap<FlightCall>;
+  counters: ProxyCounters;
+} {
+  const limits = { maxEntries: 10, maxBytes: 1e6, joinMaxAgeMs: 1e4, maxFollowers: 10 };
+  const map = new CollapseMap<FlightCall>(limits);
+  const counters = new ProxyCounters();
+  const methods = new MethodTable({
+    eligibility: compileEligibility(["auto"]),
+    counters,
+    observer: SILENT,
+    onForget: () => map.forgetAll(),
+  });
+  const inKey = (name: string) => name !== "user-agent" && name !== "te";
+  const cache = new HeaderCache();
+  const router = new Router({ methods, map, inKey, collapses });
+  return { router, list: (fields) => cache.list(fields), methods, map, counters };
+}

@@ -1,0 +1,156 @@
+import { assertEquals } from "@std/assert";
+import { ERROR_CODE } from "../../lib/wire/mod.ts";
+import { GET, PUT, withRig } from "../support/proxy_rig.ts";
+
+const REFUSED = "Connection refused";
+
+Deno.test("Endpoint keeps calls waiting in order while a connection is made, and refuses more than it may (8)", async () => {
+  await withRig({ dialling: "hangs", backendMaxPending: 3 }, async (rig) => {
+    const caller = await rig.caller();
+    const calls = ["1", "2", "3", "4"].map((message) => caller.call(PUT, message));
+    const joined = caller.call(GET, "5");
+    await rig.settle();
+    calls[3]!.expectsFailure(8, "too many calls wait for backend main");
+    assertEquals(joined.status, 8);
+    assertEquals(rig.gauges.pending, 3);
+    calls[1]!.cancels();
+    await rig.settle();
+    const late = caller.call(PUT, "6");
+    await rig.settle();
+    rig.dialling = "accepts";
+    rig.answerDials();
+    await rig.settle();
+    assertEquals(rig.requests.map(({ messages }) => messages[0]), ["1", "3", "6"]);
+    for (const request of rig.requests) request.echoes();
+    await rig.settle();
+    calls[0]!.expects(0, "re:1");
+    calls[2]!.expects(0, "re:3");
+    late.expects(0, "re:6");
+    assertEquals(rig.proxy.counters.backends[0]?.refused, {
+      ...{ pending_full: 2, method_full: 0, unreachable: 0, ejected: 0 },
+    });
+  });
+});
+
+Deno.test("Endpoint fails the calls that wait when the connection cannot be made", async () => {
+  await withRig({ dialling: "hangs" }, async (rig) => {
+    const caller = await rig.caller();
+    const calls = [caller.call(GET, "1"), caller.call(GET, "1"), caller.call(PUT, "1")];
+    await rig.advance(500);
+    for (const call of calls) call.expectsNothing();
+    rig.dialling = "refuses";
+    rig.answerDials();
+    await rig.settle();
+    for (const call of calls) {
+      call.expectsFailure(14, `the backend cannot be reached: ${REFUSED}`);
+    }
+    const next = caller.call(PUT, "1");
+    await rig.settle();
+    next.expectsFailure(14, `the backend cannot be reached: ${REFUSED}`);
+    assertEquals(rig.proxy.counters.backends[0]?.refused.unreachable, 1);
+  });
+});
+
+Deno.test("Endpoint has no more calls under way than maxConcurrent, whatever the streams", async () => {
+  await withRig({ backendMaxConcurrent: 2 }, async (rig) => {
+    const caller = await rig.caller();
+    const calls = Array.from({ length: 5 }, (_, i) => caller.call(PUT, `${i}`));
+    await rig.settle();
+    rig.expectsRequests(2);
+    assertEquals(rig.gauges, { flights: 0, waiters: 0, connections: 1, inflight: 2, pending: 3 });
+    rig.request(0).echoes();
+    await rig.settle();
+    rig.expectsRequests(3);
+    calls[1]!.cancels(); // its place is free as well
+    await rig.settle();
+    rig.expectsRequests(4);
+    rig.request(2).resets(ERROR_CODE.internalError);
+    await rig.settle();
+    rig.expectsRequests(5);
+    assertEquals(rig.backends.length, 1);
+    assertEquals(rig.gauges.pending, 0);
+    for (const i of [3, 4]) rig.request(i).echoes();
+    await rig.settle();
+    calls[3]!.expects(0, "re:3");
+    calls[4]!.expects(0, "re:4");
+  });
+});
+
+Deno.test("Endpoint does not count a call that has begun to stream, either way", async () => {
+  await withRig({ backendMaxConcurrent: 1 }, async (rig) => {
+    const caller = await rig.caller();
+    const asking = caller.call(PUT, "1", { ends: false });
+    const waiting = caller.call(PUT, "w1");
+    await rig.settle();
+    rig.expectsRequests(1);
+    asking.sends("2"); // a second message of the request
+    await rig.settle();
+    rig.expectsRequests(2);
+    assertEquals(rig.gauges, { flights: 0, waiters: 0, connections: 1, inflight: 1, pending: 0 });
+    rig.request(1).echoes();
+    const answered = caller.call("/test.Service/ListItems", "1");
+    const behind = caller.call(PUT, "w2");
+    await rig.settle();
+    rig.expectsRequests(3);
+    rig.request(2).begins(["a"]);
+    await rig.settle();
+    rig.expectsRequests(3);
+    rig.request(2).sends("b"); // a second message of the reply
+    await rig.settle();
+    rig.expectsRequests(4);
+    rig.request(3).echoes();
+    for (const i of [0, 2]) {
+      rig.request(i).begins();
+      rig.request(i).ends();
+    }
+    await rig.settle();
+    asking.expects(0);
+    waiting.expects(0, "re:w1");
+    behind.expects(0, "re:w2");
+    answered.cancels();
+    await rig.settle();
+  });
+});
+
+Deno.test("Endpoint never counts a call that streams before it is sent", async () => {
+  await withRig({ backendMaxConcurrent: 1 }, async (rig) => {
+    const caller = await rig.caller();
+    const stream = caller.call(GET, "1", { ends: false });
+    stream.sends("2");
+    const other = caller.call(PUT, "3");
+    await rig.settle();
+    rig.expectsRequests(2);
+    rig.request(1).echoes();
+    stream.cancels();
+    await rig.settle();
+    other.expects(0, "re:3");
+  });
+});
+
+Deno.test("Endpoint counts what it sends, how it ends and how long it takes", async () => {
+  await withRig(async (rig) => {
+    const caller = await rig.caller();
+    caller.call(GET, "1");
+    caller.call(PUT, "2");
+    caller.call(PUT, "3").cancels();
+    await rig.advance(200);
+    rig.request(0).replies(["x"]);
+    rig.request(1).fails(9);
+    await rig.settle();
+    const { answers, calls, latency } = rig.proxy.counters.backends[0]!;
+    assertEquals([calls, latency.count], [3, 3]);
+    assertEquals([answers.counts[0], answers.counts[9], answers.counts[1]], [1, 1, 1]);
+    assertEquals(latency.sumSeconds, 0.4);
+  });
+});
+
+Deno.test("Endpoint ends calls under way and waiting with 14 when the proxy closes", async () => {
+  await withRig({ backendMaxConcurrent: 1 }, async (rig) => {
+    const caller = await rig.caller();
+    const calls = [caller.call(GET, "1"), caller.call(PUT, "2")];
+    await rig.settle();
+    rig.proxy.close();
+    await rig.settle();
+    for (const call of calls) call.expectsFailure(14, "shutting down");
+  });
+});

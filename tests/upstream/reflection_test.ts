@@ -1,0 +1,132 @@
+import { assert, assertEquals } from "@std/assert";
+import type { BackendRequest } from "../support/backend_end.ts";
+import { GET, type ProxyRig, PUT, type RigOptions, withRig } from "../support/proxy_rig.ts";
+
+const ASKS: RigOptions = { asksDescriptors: true, cacheDurationMs: 0 };
+const V1 = "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo";
+const V1_ALPHA = "/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo";
+
+/** ServerReflectionResponse: test.Service with GetItem and PutItem, of these levels. */
+function description(get: number, put: number): Uint8Array {
+  const encoder = new TextEncoder();
+  const field = (number: number, payload: Uint8Array | string) => {
+    const bytes = typeof payload === "string" ? encoder.encode(payload) : payload;
+    return [number << 3 | 2, bytes.length, ...bytes];
+  };
+  const method = (name: string, level: number) =>
+    field(2, Uint8Array.from([...field(1, name), ...field(4, Uint8Array.of(0x90, 2, level))]));
+  const service = [...field(1, "Service"), ...method("GetItem", get), ...method("PutItem", put)];
+  const file = [...field(2, "test"), ...field(6, Uint8Array.from(service))];
+  return Uint8Array.from(field(4, Uint8Array.from(field(1, Uint8Array.from(file)))));
+}
+
+/** Questions about descriptors that are open. */
+function questions(rig: ProxyRig): BackendRequest[] {
+  return rig.requests.filter(({ path, isOver }) => path?.includes("Reflection") && !isOver);
+}
+
+/** How many backend calls two equal calls at once make. */
+async function pairOf(rig: ProxyRig, path: string): Promise<number> {
+  const caller = rig.callers[0] ?? await rig.caller();
+  const before = rig.requests.length;
+  for (let i = 0; i < 2; i++) caller.call(path, `pair ${before}`);
+  await rig.settle();
+  const made = rig.requests.slice(before).filter((request) => request.path === path);
+  for (const request of made) request.echoes();
+  await rig.settle();
+  return made.length;
+}
+
+Deno.test("Reflection lets what the descriptor says go before the name", async () => {
+  await withRig(ASKS, async (rig) => {
+    assertEquals([await pairOf(rig, GET), await pairOf(rig, PUT)], [1, 2]); // by name, as yet
+    assertEquals(questions(rig).length, 0); // not while it has just begun
+    await rig.advance(1_100);
+    const [question, ...others] = questions(rig);
+    assertEquals([question?.path, others.length], [V1, 0]);
+    question!.replies([description(2, 1)]);
+    await rig.settle();
+    assertEquals([await pairOf(rig, GET), await pairOf(rig, PUT)], [2, 1]);
+    assertEquals(rig.proxy.counters.backends[0]!.calls, 6); // its own question is not among them
+  });
+});
+
+Deno.test("Reflection alone decide where the list says schema", async () => {
+  await withRig({ ...ASKS, methods: ["schema"] }, async (rig) => {
+    assertEquals(await pairOf(rig, GET), 2);
+    await rig.advance(1_100);
+    questions(rig)[0]!.replies([description(0, 1)]);
+    await rig.settle();
+    assertEquals([await pairOf(rig, GET), await pairOf(rig, PUT)], [2, 1]);
+  });
+});
+
+Deno.test("Reflection falls back to the older reflection, and asks a backend without any no more", async () => {
+  await withRig(ASKS, async (rig) => {
+    await pairOf(rig, GET);
+    await rig.advance(1_100);
+    questions(rig)[0]!.fails(12);
+    await rig.settle();
+    assertEquals(questions(rig)[0]!.path, V1_ALPHA);
+    questions(rig)[0]!.fails(12);
+    await rig.settle();
+    await pairOf(rig, "/other.Service/GetItem");
+    await rig.advance(1_100);
+    assertEquals(questions(rig).length, 0);
+    await rig.advance(300_100); // until it may be another one
+    const asked = questions(rig);
+    assertEquals(asked.map(({ path }) => path), [V1]);
+    asked[0]!.fails(5);
+    await rig.settle();
+    for (const question of questions(rig)) question.fails(5);
+    await rig.settle();
+  });
+});
+
+Deno.test("Reflection asks again when the backend was not there, and when it gives no answer", async () => {
+  await withRig({ ...ASKS, dialling: "refuses" }, async (rig) => {
+    const caller = await rig.caller();
+    caller.call(GET, "1");
+    await rig.settle();
+    assertEquals(caller.calls[0]!.status, 14);
+    rig.dialling = "accepts";
+    await rig.advance(2_000);
+    assertEquals(questions(rig).length, 1);
+    await rig.advance(5_100); // and is given up
+    await rig.advance(2_100);
+    questions(rig).at(-1)!.replies([description(2, 0)]);
+    await rig.settle();
+    assertEquals(await pairOf(rig, GET), 2);
+  });
+});
+
+Deno.test("Reflection asks about one service at a time, and of no more than callers could mean", async () => {
+  await withRig(ASKS, async (rig) => {
+    const caller = await rig.caller();
+    rig.onRequest = (request) => {
+      if (!request.path?.includes("Reflection")) request.fails(12);
+    };
+    for (let i = 0; i < 300; i++) caller.call(`/scan.S${i}/Get`, "x");
+    await rig.advance(1_100);
+    assertEquals(questions(rig).length, 1);
+    let asked = 0;
+    for (; questions(rig).length > 0; asked++) {
+      assertEquals(questions(rig).length, 1);
+      questions(rig)[0]!.fails(5);
+      await rig.settle();
+    }
+    assertEquals(asked, 200);
+  });
+});
+
+Deno.test("Reflection are not asked for where nobody heeds them", async () => {
+  for (
+    const options of [{ methods: ["*"] }, { mode: "off" as const }, { asksDescriptors: false }]
+  ) {
+    await withRig({ ...ASKS, ...options }, async (rig) => {
+      await pairOf(rig, GET);
+      await rig.advance(2_000);
+      assert(rig.requests.every(({ path }) => path === GET));
+    });
+  }
+});
