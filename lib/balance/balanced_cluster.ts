@@ -1,5 +1,6 @@
 import { BackendCounters } from "../observe/mod.ts";
 import {
+  type Backend,
   type BackendReport,
   Endpoint,
   type EndpointGroup,
@@ -11,14 +12,14 @@ import {
   type Upstream,
   type UpstreamContext,
 } from "../upstream/mod.ts";
-import { classify } from "./classify.ts";
 import { Host } from "./host.ts";
 import { type DetectionOwner, OutlierDetection } from "./outlier_detection.ts";
 import { type Picker, pickerFor, type Routing } from "./picker.ts";
 
-/** When fewer of the replicas than this share can be reached and are in, those that are out are used as well (A50, "panic"). */
+/** When fewer of the replicas than this share can be reached and are healthy, the others are used as well (A50, "panic"). */
 const PANIC_SHARE = 0.5;
 
+/** How several backends are used. */
 export interface BalanceOptions {
   /** What several addresses are (BACKEND_KIND): any can answer, or only one has the data. */
   readonly kind: "replicas" | "shards";
@@ -29,17 +30,17 @@ export interface BalanceOptions {
 }
 
 /**
- * Several backends, each behind a wall of its own: its connections, its calls under way, its queue, its credit. A call
- * is placed once, by the routing, among those that can take it.
+ * Several backends, each behind a bulkhead of its own: its connections, its calls under way, its queue, its credit. A
+ * call is placed once, by the routing, among those that can take it.
  */
-export class BalancedCluster implements Upstream, EndpointGroup, DetectionOwner {
+export class BalancedCluster implements Upstream, DetectionOwner {
   hosts: readonly Host[] = [];
   readonly areReplicas: boolean;
-  #context: UpstreamContext;
-  #options: BalanceOptions;
-  #place: Picker;
-  #outliers: OutlierDetection;
-  #probes = new Map<Host, InternalCall>();
+  readonly #context: UpstreamContext;
+  readonly #options: BalanceOptions;
+  readonly #pickFrom: Picker;
+  readonly #detection: OutlierDetection;
+  readonly #probes = new Map<Host, InternalCall>();
   #opened = false;
   #stopped = false;
 
@@ -47,8 +48,8 @@ export class BalancedCluster implements Upstream, EndpointGroup, DetectionOwner 
     this.areReplicas = options.kind === "replicas";
     this.#options = options;
     this.#context = context;
-    this.#place = pickerFor(options.routing);
-    this.#outliers = new OutlierDetection(this, context.timers);
+    this.#pickFrom = pickerFor(options.routing);
+    this.#detection = new OutlierDetection(this, context.timers);
   }
 
   /** Why no call can be sent now; "" when one can. */
@@ -72,7 +73,7 @@ export class BalancedCluster implements Upstream, EndpointGroup, DetectionOwner 
       return host ?? this.#add(wanted);
     });
     for (const host of known.values()) {
-      this.#forgets(host);
+      this.#forget(host);
       const at = counters.backends.indexOf(host.endpoint.counters);
       if (at >= 0) counters.backends.splice(at, 1);
       host.endpoint.retire();
@@ -84,21 +85,17 @@ export class BalancedCluster implements Upstream, EndpointGroup, DetectionOwner 
   open(): void {
     this.#opened = true;
     for (const { endpoint } of this.hosts) endpoint.open();
-    if (this.#options.ejects) this.#outliers.start();
+    if (this.#options.ejects) this.#detection.start();
   }
 
   /** Lets go of every connection; calls under way get 14. */
   stop(): void {
     this.#stopped = true;
-    this.#outliers.stop();
+    this.#detection.stop();
     for (const probe of this.#probes.values()) probe.stop();
     this.#probes.clear();
     for (const { endpoint } of this.hosts) endpoint.stop();
   }
-
-  // ---- how they are
-
-  readonly onlyName = "";
 
   reports(): readonly BackendReport[] {
     return this.hosts.map(({ endpoint: { counters, trouble }, standing, why }) => ({
@@ -112,54 +109,54 @@ export class BalancedCluster implements Upstream, EndpointGroup, DetectionOwner 
     const host = this.#pick(exchange);
     if (host === undefined) return this.#refuse(exchange);
     const { endpoint } = host;
-    exchange.backend = endpoint;
-    if (!this.areReplicas && isOut(host)) return endpoint.refuse(exchange, outOf(host));
+    if (!this.areReplicas && host.isLeftOut) return endpoint.refuse(exchange, outOf(host));
     if (!this.areReplicas && endpoint.isDown) {
       return endpoint.refuse(exchange, { kind: "unreachable", why: endpoint.trouble });
     }
-    if (host.standing === "half-open" && !exchange.isProbe) {
-      host.trial = exchange;
-      this.#judgeAll();
-    }
-    endpoint.start(exchange);
+    this.#give(host, exchange);
   }
 
   bodyGrew(exchange: Exchange): void {
-    exchange.backend?.bodyGrew(exchange);
+    exchange.at?.bodyGrew(exchange);
   }
 
-  cancel(exchange: Exchange, failure?: Failure): void {
-    exchange.backend?.cancel(exchange, failure);
+  cancel(exchange: Exchange): void {
+    exchange.at?.cancel(exchange);
   }
 
-  // ---- what backends tell
-
-  ended(endpoint: Endpoint, exchange: Exchange, nowMs: number): void {
-    if (!this.#options.ejects) return;
-    const host = this.#hostOf(endpoint);
-    if (host === undefined) return;
-    const wasTrial = exchange === host.trial;
-    this.#outliers.observe(host, exchange, classify(exchange, nowMs));
-    if (wasTrial) this.#judgeAll();
+  settle(exchange: Exchange, failure: Failure): void {
+    exchange.at?.settle(exchange, failure);
   }
 
-  reaches(endpoint: Endpoint): void {
-    const host = this.#hostOf(endpoint);
-    this.#judgeAll();
-    // It came back, and need not wait for its time to be over to say that it is well.
-    if (host?.standing === "ejected" && endpoint.trouble === "") this.asksHealth(host);
+  #give(host: Host, exchange: Exchange): void {
+    this.#detection.begins(host, exchange);
+    host.endpoint.start(exchange);
   }
 
-  takesOver(exchange: Exchange, from: Endpoint): boolean {
-    if (!this.areReplicas) return false;
+  /**
+   * By the routing, among those that take calls; when none does, among those that may be reached in a moment; when none
+   * may, among all, whose trouble then is the call's.
+   */
+  #pick(exchange: Exchange): Host | undefined {
     const { hosts } = this;
-    const isOther = ({ endpoint }: Host) => endpoint !== from;
-    const next = this.#place(exchange, hosts, (host) => takesCalls(host) && isOther(host)) ??
-      this.#place(exchange, hosts, (host) => mayBeReached(host) && isOther(host));
-    if (next === undefined) return false;
-    exchange.backend = next.endpoint;
-    next.endpoint.start(exchange);
-    return true;
+    if (!this.areReplicas) return this.#pickFrom(exchange, hosts, anyone);
+    return this.#pickFrom(exchange, hosts, takesCalls) ??
+      this.#pickFrom(exchange, hosts, mayBeReached) ??
+      this.#pickFrom(exchange, hosts, anyone);
+  }
+
+  #elsewhere(from: Host, exchange: Exchange): Pick<Backend, "start"> | undefined {
+    if (!this.areReplicas) return undefined;
+    const { hosts } = this;
+    const next = this.#pickFrom(exchange, hosts, (host) => takesCalls(host) && host !== from) ??
+      this.#pickFrom(exchange, hosts, (host) => mayBeReached(host) && host !== from);
+    return next && { start: (moved) => this.#give(next, moved) };
+  }
+
+  #refuse(exchange: Exchange): void {
+    const { timers, observer } = this.#context;
+    exchange.reply.fail({ kind: "unreachable", why: this.trouble });
+    exchange.tell(timers.nowMs, observer);
   }
 
   // ---- what the detection of outliers tells
@@ -172,7 +169,11 @@ export class BalancedCluster implements Upstream, EndpointGroup, DetectionOwner 
   }
 
   returned(host: Host): void {
-    if (host.standing === "healthy") this.#context.observer.backendReturned(host.endpoint.name);
+    this.#context.observer.backendReturned(host.endpoint.name);
+    this.#judgeAll();
+  }
+
+  gateChanged(): void {
     this.#judgeAll();
   }
 
@@ -183,7 +184,7 @@ export class BalancedCluster implements Upstream, EndpointGroup, DetectionOwner 
     const world = { backend: endpoint, timers, scheme: this.#options.scheme };
     const probe = healthProbe(world, endpoint.name, (recovery) => {
       this.#probes.delete(host);
-      this.#outliers.recovered(host, recovery);
+      this.#detection.recovers(host, recovery);
     });
     this.#probes.set(host, probe);
     probe.start();
@@ -192,28 +193,41 @@ export class BalancedCluster implements Upstream, EndpointGroup, DetectionOwner 
   // ---- hosts
 
   #add(options: EndpointOptions): Host {
-    const { counters } = this.#context;
-    const own = new BackendCounters(options.name);
-    counters.backends.push(own);
-    const endpoint = new Endpoint(options, this.#context, { counters: own, group: this });
+    const counters = new BackendCounters(options.name);
+    this.#context.counters.backends.push(counters);
+    const detection = this.#options.ejects ? this.#detection : undefined;
+    const group: EndpointGroup = {
+      answers: (exchange) => detection?.answers(host, exchange),
+      leaves: (exchange, nowMs) => detection?.leaves(host, exchange, nowMs),
+      reaches: () => this.reaches(host),
+      elsewhere: (exchange) => this.#elsewhere(host, exchange),
+    };
+    const endpoint = new Endpoint(options, this.#context, { counters, group });
+    const host = new Host(endpoint, {
+      ejectionEnd: () => this.asksHealth(host),
+      leaseEnd: () => this.#detection.leaseEnds(host),
+    });
     if (this.#opened) endpoint.open();
-    return new Host(endpoint, (host) => this.asksHealth(host));
+    return host;
   }
 
-  #forgets(host: Host): void {
-    this.#outliers.forget(host);
+  /** The host can be reached, or no longer. */
+  protected reaches(host: Host): void {
+    this.#judgeAll();
+    // It came back, and need not wait for its time to be over to say that it is well.
+    if (host.standing === "ejected" && host.endpoint.trouble === "") this.asksHealth(host);
+  }
+
+  #forget(host: Host): void {
+    this.#detection.forget(host);
     this.#probes.get(host)?.stop();
     this.#probes.delete(host);
   }
 
-  #hostOf(endpoint: Endpoint): Host | undefined {
-    return this.hosts.find((host) => host.endpoint === endpoint);
-  }
-
-  /** Who takes calls from now on. */
+  /** Which hosts take calls from now on. */
   #judgeAll(): void {
     const { hosts, areReplicas } = this;
-    const isWell = (host: Host) => host.endpoint.trouble === "" && !isOut(host);
+    const isWell = (host: Host) => host.endpoint.trouble === "" && !host.isLeftOut;
     const well = hosts.filter(isWell).length;
     const panics = areReplicas && well < hosts.length * PANIC_SHARE;
     for (const host of hosts) {
@@ -221,42 +235,19 @@ export class BalancedCluster implements Upstream, EndpointGroup, DetectionOwner 
       host.endpoint.counters.ejected = host.standing === "ejected";
     }
   }
-
-  /**
-   * By the routing, among those that take calls; when none does, among those that may be reached in a moment; when none
-   * may, among all, whose trouble then is the call's.
-   */
-  #pick(exchange: Exchange): Host | undefined {
-    const { hosts } = this;
-    if (!this.areReplicas) return this.#place(exchange, hosts, anyone);
-    return this.#place(exchange, hosts, takesCalls) ??
-      this.#place(exchange, hosts, mayBeReached) ??
-      this.#place(exchange, hosts, anyone);
-  }
-
-  #refuse(exchange: Exchange): void {
-    const { timers, observer } = this.#context;
-    exchange.fail({ kind: "unreachable", why: this.trouble });
-    exchange.tell(timers.nowMs, observer);
-  }
 }
 
 function takesCalls(host: Host): boolean {
   return host.takesCalls;
 }
 
-/** It is being connected to, and has not failed. */
+/** The host is being connected to, and has not failed. */
 function mayBeReached({ endpoint, standing }: Host): boolean {
   return !endpoint.isDown && standing === "healthy";
 }
 
 function anyone(): boolean {
   return true;
-}
-
-/** It is given no calls: it was ejected, or is on trial and has the call that decides. */
-function isOut({ standing, trial }: Host): boolean {
-  return standing === "ejected" || standing === "half-open" && trial !== undefined;
 }
 
 function outOf({ endpoint, why }: Host): Failure {

@@ -1,6 +1,6 @@
 import { STATUS } from "../grpc/mod.ts";
-import { ERROR_CODE } from "../wire/mod.ts";
 import { type Exchange, type Failure, NO_DEADLINE } from "../upstream/mod.ts";
+import { ERROR_CODE } from "../wire/mod.ts";
 
 /** A caller that gives up sooner says nothing about the backend. */
 const MIN_PATIENCE_MS = 100;
@@ -9,50 +9,51 @@ const MIN_PATIENCE_MS = 100;
 const DEADLINE_SLACK_MS = 50;
 
 /**
- * What the end of a call says about the backend's health: `bad` is nothing but trouble of its own (it cannot be
- * reached, breaks off, answers UNAVAILABLE or not in time); an answer with any other status is `good`, since a status
- * is the application's word, and a caller's bad requests must not make a backend look ill.
+ * What the end of a call says about the backend's health. A `failure` is nothing but trouble of the backend's own: its
+ * connection breaks off, it answers UNAVAILABLE, or not in time. An answer with any other status is a `success`, since a
+ * status is the application's word, and a caller's bad requests must not make a backend look ill. A call that was not
+ * sent, or that its caller ended, is `neutral`.
  */
-export type Class = "good" | "bad" | "none";
+export type Classification = "success" | "failure" | "neutral";
 
-/** The sign that an ended call is, at `nowMs`. */
-export function classify(exchange: Exchange, nowMs: number): Class {
-  const { failure, status } = exchange;
-  if (failure !== undefined) return signOfFailure(failure, exchange, nowMs);
-  if (status === STATUS.unavailable) return "bad";
-  if (status === STATUS.deadlineExceeded) return waited(exchange, nowMs) ? "bad" : "none";
-  return "good";
+/** Classifies a call that its backend has no longer, at `nowMs`; one that goes on elsewhere has no end to classify. */
+export function classify(exchange: Exchange, nowMs: number): Classification {
+  const { attempt, reply: { ended, failure, status } } = exchange;
+  if (attempt === undefined || !ended) return "neutral";
+  if (failure !== undefined) return classifyFailure(failure, exchange, nowMs);
+  if (status === STATUS.unavailable) return "failure";
+  if (status === STATUS.deadlineExceeded) return waited(exchange, nowMs) ? "failure" : "neutral";
+  return "success";
 }
 
-function signOfFailure(failure: Failure, exchange: Exchange, nowMs: number): Class {
+function classifyFailure(failure: Failure, exchange: Exchange, nowMs: number): Classification {
   switch (failure.kind) {
-    case "unreachable":
     case "connectionLost":
     case "malformedReply":
     case "noStatus":
-      return "bad";
+      return "failure";
     case "notGrpc": // a load balancer's page in place of a backend
-      return failure.httpStatus >= 500 ? "bad" : "good";
+      return failure.httpStatus >= 500 ? "failure" : "success";
     case "backendReset":
-      return failure.code === ERROR_CODE.cancel ? "none" : "bad";
+      return failure.code === ERROR_CODE.cancel ? "neutral" : "failure";
     case "backendTimeout":
     case "deadline":
     case "callerGone":
-      return isTimeout(exchange, nowMs) ? "bad" : "none";
+      return isTimeout(failure, exchange, nowMs) ? "failure" : "neutral";
     default:
-      return "none";
+      return "neutral";
   }
 }
 
-/** It was sent, nothing came, and time is what ended it. */
-function isTimeout(exchange: Exchange, nowMs: number): boolean {
-  const { attempts, receivedBytes, largestListBytes, deadlineMs, failure } = exchange;
-  if (attempts === 0 || receivedBytes > 0 || largestListBytes > 0) return false;
-  const isOver = failure?.kind === "backendTimeout" ||
+/** Nothing came, and time is what ended the call. */
+function isTimeout(failure: Failure, exchange: Exchange, nowMs: number): boolean {
+  const { reply, deadlineMs } = exchange;
+  if (reply.receivedBytes > 0 || reply.largestListBytes > 0) return false;
+  const isOver = failure.kind === "backendTimeout" ||
     deadlineMs !== NO_DEADLINE && nowMs >= deadlineMs - DEADLINE_SLACK_MS;
   return isOver && waited(exchange, nowMs);
 }
 
-function waited({ startedMs }: Exchange, nowMs: number): boolean {
-  return nowMs - startedMs >= MIN_PATIENCE_MS;
+function waited({ attempt }: Exchange, nowMs: number): boolean {
+  return attempt !== undefined && nowMs - attempt.startedMs >= MIN_PATIENCE_MS;
 }

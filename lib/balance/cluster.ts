@@ -9,6 +9,7 @@ import {
   type UpstreamContext,
 } from "../upstream/mod.ts";
 import { BalancedCluster } from "./balanced_cluster.ts";
+import type { Host } from "./host.ts";
 import { type BackendEntry, type Located, NameResolver } from "./name_resolver.ts";
 import type { Routing } from "./picker.ts";
 
@@ -35,8 +36,6 @@ export interface ClusterOptions {
 export interface Cluster extends Upstream {
   /** Why no call can be sent now; "" when one can. */
   readonly trouble: string;
-  /** The name of the only backend; "" where there may be several, and a call knows its own. */
-  readonly onlyName: string;
   /** How each backend is. */
   reports(): readonly BackendReport[];
   /** Connects, and keeps doing so. */
@@ -100,9 +99,9 @@ class ResolvedCluster extends BalancedCluster implements Cluster {
     super.stop();
   }
 
-  override reaches(endpoint: Endpoint): void {
-    super.reaches(endpoint);
-    if (endpoint.isDown) this.#watch.doubt();
+  protected override reaches(host: Host): void {
+    super.reaches(host);
+    if (host.endpoint.isDown) this.#watch.doubt();
   }
 }
 

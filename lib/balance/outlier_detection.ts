@@ -1,7 +1,7 @@
 import { CallbackAlarm, type Timers } from "../transport/mod.ts";
-import type { Exchange } from "../upstream/mod.ts";
+import type { Exchange, Recovery } from "../upstream/mod.ts";
+import { type Classification, classify } from "./classify.ts";
 import type { Host } from "./host.ts";
-import type { Class } from "./classify.ts";
 
 /**
  * Outlier detection in the terms of gRFC A50, with values for backends next door, of which a sidecar has few: it
@@ -24,26 +24,36 @@ const LONGEST_EJECTION_MS = 30_000;
 /** At most this share of replicas is ejected at once; one always may be, where there is another. */
 const MAX_EJECTED_SHARE = 0.5;
 
-/** What comes of an attempt to bring one back. */
-export type Recovery = "well" | "ill" | "unknown";
+/**
+ * A half-open host is given one call, and for so long no other: a call that never answers must not keep a host out. The
+ * call goes on, and still counts when it is answered later.
+ */
+const LEASE_MS = 1_000;
 
-/** What the detection needs of whoever holds the hosts. */
+/** Whoever holds the hosts, as the detection sees it. */
 export interface DetectionOwner {
   readonly hosts: readonly Host[];
-  /** Ejections are bounded: another one can answer in its place. */
+  /** Ejections are bounded: another host can answer in the place of one that is out. */
   readonly areReplicas: boolean;
-  /** A standing has changed. */
+  /** A host was ejected, or its ejection was made longer. */
   ejected(host: Host): void;
+  /** A host that was ejected is healthy again. */
   returned(host: Host): void;
-  /** Asks the backend itself how it is; the answer goes to {@linkcode OutlierDetection.recovered}. */
+  /** A host may be given calls, or no longer, for another reason. */
+  gateChanged(host: Host): void;
+  /** Asks the backend itself how it is; the answer goes to {@linkcode OutlierDetection.recovers}. */
   asksHealth(host: Host): void;
 }
 
-/** Finds backends that fail while others do not, keeps calls away from them, and lets them come back. */
+/**
+ * Finds hosts that fail while others do not, keeps calls away from them, and lets them come back. An ejection ends by
+ * time: then the host is asked how it is, and unless it says that it is ill, or nothing at all, one call after the other
+ * is tried, each for a lease of time, until one is answered.
+ */
 export class OutlierDetection {
-  #owner: DetectionOwner;
-  #timers: Timers;
-  #interval: CallbackAlarm;
+  readonly #owner: DetectionOwner;
+  readonly #timers: Timers;
+  readonly #interval: CallbackAlarm;
 
   constructor(owner: DetectionOwner, timers: Timers) {
     this.#owner = owner;
@@ -63,19 +73,34 @@ export class OutlierDetection {
     for (const host of this.#owner.hosts) this.forget(host);
   }
 
-  /** It is no host any more. */
+  /** A host is one no longer. */
   forget(host: Host): void {
-    this.#timers.cancel(host.returns);
+    this.#timers.cancel(host.ejectionEnds);
+    this.#endTrials(host);
   }
 
-  /** A call of its has ended; one that was begun before it was ejected says nothing about its coming back. */
-  observe(host: Host, exchange: Exchange, sign: Class): void {
-    if (exchange === host.trial) {
-      host.trial = undefined;
-      if (sign !== "none") return this.recovered(host, sign === "good" ? "well" : "ill");
-    }
-    if (sign === "none" || host.standing !== "healthy") return;
-    if (sign === "good") {
+  // ---- calls
+
+  /** A call is given to the host: to a half-open one as its trial. */
+  begins(host: Host, exchange: Exchange): void {
+    if (host.standing !== "half-open" || exchange.isProbe) return;
+    host.lease = exchange;
+    host.trials.add(exchange);
+    this.#timers.set(host.leaseEnds, this.#timers.nowMs + LEASE_MS);
+    this.#owner.gateChanged(host);
+  }
+
+  /** The first message of a reply has begun to come, which is all that a trial is for. */
+  answers(host: Host, exchange: Exchange): void {
+    if (host.trials.has(exchange)) this.recovers(host, "well");
+  }
+
+  /** A call is the host's no longer, whatever the way. */
+  leaves(host: Host, exchange: Exchange, nowMs: number): void {
+    const end = classify(exchange, nowMs);
+    if (host.trials.delete(exchange)) return this.#trialEnds(host, exchange, end);
+    if (end === "neutral" || host.standing !== "healthy") return;
+    if (end === "success") {
       host.good++;
       host.badInARow = 0;
       return;
@@ -87,20 +112,41 @@ export class OutlierDetection {
     }
   }
 
-  /** The time of an ejection is over: it is asked how it is, or its next call will tell. */
-  recovered(host: Host, recovery: Recovery): void {
+  #trialEnds(host: Host, exchange: Exchange, end: Classification): void {
+    if (end !== "neutral") this.recovers(host, end === "success" ? "well" : "ill");
+    else if (exchange === host.lease) this.leaseEnds(host);
+  }
+
+  /** The next call may be tried. */
+  leaseEnds(host: Host): void {
+    this.#timers.cancel(host.leaseEnds);
+    host.lease = undefined;
+    this.#owner.gateChanged(host);
+  }
+
+  #endTrials(host: Host): void {
+    this.#timers.cancel(host.leaseEnds);
+    host.lease = undefined;
+    host.trials.clear();
+  }
+
+  // ---- out and back
+
+  /** What is known of a host that is left out: its own word, or how a trial went. */
+  recovers(host: Host, recovery: Recovery): void {
     if (host.standing === "healthy") return;
-    if (recovery === "well") {
+    if (recovery === "ill") return this.#keepOut(host, host.why);
+    if (recovery === "unknown" && host.standing === "half-open") return;
+    this.#timers.cancel(host.ejectionEnds);
+    if (recovery === "unknown") {
+      host.standing = "half-open";
+      this.#owner.gateChanged(host);
+    } else {
+      this.#endTrials(host);
       host.standing = "healthy";
       host.badInARow = 0;
       host.why = "";
-      this.#timers.cancel(host.returns);
       this.#owner.returned(host);
-    } else if (recovery === "unknown") {
-      host.standing = "half-open";
-      this.#owner.returned(host);
-    } else {
-      this.#keepOut(host, host.why);
     }
   }
 
@@ -110,13 +156,13 @@ export class OutlierDetection {
   }
 
   #keepOut(host: Host, why: string): void {
-    const isNew = host.standing === "healthy";
+    if (host.standing === "healthy") host.endpoint.counters.ejections++;
+    this.#endTrials(host);
     host.standing = "ejected";
     host.why = why;
     const ejectionMs = Math.min(BASE_EJECTION_MS * 2 ** host.ejections, LONGEST_EJECTION_MS);
     host.ejections++;
-    this.#timers.set(host.returns, this.#timers.nowMs + ejectionMs);
-    if (isNew) host.endpoint.counters.ejections++;
+    this.#timers.set(host.ejectionEnds, this.#timers.nowMs + ejectionMs);
     this.#owner.ejected(host);
   }
 

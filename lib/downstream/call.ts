@@ -285,7 +285,7 @@ export class Call extends Waiter<FlightCall> implements FlightWaiter, PassedCall
     this.#awaitDeadline();
     const body = this.#body ?? new FrameLog();
     this.#own = new Passthrough(this, { body, scanner: this.#scanner, headEndsStream });
-    this.#source = this.#own.exchange;
+    this.#source = this.#own.exchange.reply;
     this.#own.start();
   }
 

@@ -95,11 +95,11 @@ export class FlightCall implements Reply, ReplySource, ExchangeOwner {
     this.#exchange = exchange;
     this.#target = target;
     this.#leader = leader;
-    this.log = exchange.log;
+    this.log = exchange.reply.log;
     // Followers may have more time than the leader, or say nothing: the backend's timeout bounds them.
     timers.set(exchange, Math.max(deadlineMs, timers.nowMs + limits.backendTimeoutMs));
     backend.start(exchange);
-    if (exchange.stream === undefined) leader.holds(body.end); // it is pending
+    if (exchange.attempt === undefined) leader.holds(body.end); // it is pending
   }
 
   /** A caller has read up to `position`: it is the fastest one that decides how much more the backend may send. */
@@ -143,16 +143,14 @@ export class FlightCall implements Reply, ReplySource, ExchangeOwner {
 
   bodyMoved(): void {
     const exchange = this.#exchange;
-    if (exchange?.stream !== undefined) {
-      this.#leader?.holds(exchange.body.end - exchange.stream.position);
-    }
+    if (exchange !== undefined) this.#leader?.holds(exchange.unsentBytes);
   }
 
   replyGrew(): void {
     const { flight } = this;
-    if (this.#exchange !== undefined) this.largestListBytes = this.#exchange.largestListBytes;
+    if (this.#exchange !== undefined) this.largestListBytes = this.#exchange.reply.largestListBytes;
     if (this.#outgrewLimit) flight.sealed = true;
-    if (this.#exchange?.isPrivate) this.#turnFollowersAway(this.#exchange);
+    if (this.#exchange?.reply.isPrivate) this.#turnFollowersAway(this.#exchange);
     this.#relayToAll();
     if (flight.sealed && !flight.landed) this.#slide();
   }
@@ -164,17 +162,18 @@ export class FlightCall implements Reply, ReplySource, ExchangeOwner {
     const { map, limits, timers } = this.#context;
     timers.cancel(exchange);
     this.ended = true;
-    this.status = exchange.status;
-    this.largestListBytes = exchange.largestListBytes;
-    if (exchange.isPrivate) this.#turnFollowersAway(exchange);
+    const { reply } = exchange;
+    this.status = reply.status;
+    this.largestListBytes = reply.largestListBytes;
+    if (reply.isPrivate) this.#turnFollowersAway(exchange);
     this.#exchange = undefined;
     this.#leader = undefined;
     exchange.body.clear();
     if (this.#outgrewLimit) flight.sealed = true;
-    const isGood = !exchange.isBrokenOff && (exchange.status === STATUS.ok ||
-      limits.cacheErrors && exchange.failure === undefined);
+    const isGood = !reply.isBrokenOff && (reply.status === STATUS.ok ||
+      limits.cacheErrors && reply.failure === undefined);
     const ownMs = this.#target?.method.policy.cacheDurationMs;
-    const keptMs = isGood ? Math.min(ownMs ?? limits.cacheDurationMs, exchange.maxAgeMs) : 0;
+    const keptMs = isGood ? Math.min(ownMs ?? limits.cacheDurationMs, reply.maxAgeMs) : 0;
     if (keptMs > SETTLE_ABOVE_MS) log.settle();
     map.keep(flight, nowMs, keptMs);
     this.#relayToAll();
@@ -200,12 +199,11 @@ export class FlightCall implements Reply, ReplySource, ExchangeOwner {
   }
 
   /** The bound of the whole flight has come. */
-  timeIsUp(nowMs: number): void {
+  timeIsUp(): void {
     const exchange = this.#exchange;
     if (exchange === undefined) return;
-    const { backend, limits, observer } = this.#context;
-    backend.cancel(exchange, { kind: "backendTimeout", timeoutMs: limits.backendTimeoutMs });
-    exchange.tell(nowMs, observer);
+    const { backend, limits } = this.#context;
+    backend.settle(exchange, { kind: "backendTimeout", timeoutMs: limits.backendTimeoutMs });
   }
 
   faulted(): void {
@@ -240,12 +238,12 @@ export class FlightCall implements Reply, ReplySource, ExchangeOwner {
    */
   #leadAgain(exchange: Exchange, nowMs: number): boolean {
     const { flight } = this;
-    const { sentDeadlineMs } = exchange;
+    const { sentDeadlineMs, reply } = exchange;
     const isLeadersDeadline = sentDeadlineMs !== NO_DEADLINE &&
-      exchange.failure?.kind !== "backendTimeout" &&
+      reply.failure?.kind !== "backendTimeout" &&
       nowMs >= sentDeadlineMs - DEADLINE_SLACK_MS &&
-      (exchange.status === STATUS.deadlineExceeded || exchange.status === STATUS.cancelled);
-    if (!isLeadersDeadline || exchange.receivedBytes > 0 || flight.landed) return false;
+      (reply.status === STATUS.deadlineExceeded || reply.status === STATUS.cancelled);
+    if (!isLeadersDeadline || reply.receivedBytes > 0 || flight.landed) return false;
     const next = patientWaiter(this.#waiters(), nowMs);
     if (next === undefined || next.stream.position > 0) return false;
     this.#context.timers.cancel(exchange);

@@ -51,7 +51,7 @@ export class Passthrough implements ExchangeOwner {
       headEndsStream: request.headEndsStream,
       deadlineMs: call.deadlineMs,
     });
-    this.exchange.streaming = this.#scanner.started > 1;
+    this.exchange.isStreaming = this.#scanner.started > 1;
   }
 
   start(): void {
@@ -62,10 +62,10 @@ export class Passthrough implements ExchangeOwner {
   /** More of the request. */
   push(bytes: Uint8Array, from: number, to: number, endStream: boolean): void {
     const { exchange } = this;
-    if (exchange.ended || from === to && !endStream) return; // frames without bytes cost no credit, so none are kept
+    if (exchange.reply.ended || from === to && !endStream) return; // frames without bytes cost no credit, so none are kept
     this.#takenBytes += to - from;
     this.#scanner.scan(bytes, from, to);
-    if (this.#scanner.started > 1) exchange.streaming = true;
+    if (this.#scanner.started > 1) exchange.isStreaming = true;
     const isOnly = endStream && exchange.body.end === 0;
     exchange.body.appendData(bytes, from, to, endStream);
     if (isOnly) this.#call.askedOnce(exchange);
@@ -74,13 +74,13 @@ export class Passthrough implements ExchangeOwner {
   }
 
   #holdWhilePending(): void {
-    const { body, stream } = this.exchange;
-    if (stream === undefined) this.#call.holds(body.end);
+    const { attempt, unsentBytes } = this.exchange;
+    if (attempt === undefined) this.#call.holds(unsentBytes);
   }
 
   /** The caller has read up to `position`, and what is before it is not needed any more. */
   progressed(position: number): void {
-    const { log } = this.exchange;
+    const { log } = this.exchange.reply;
     this.exchange.credit(log.end - position);
     log.dropBefore(position);
   }
@@ -91,8 +91,7 @@ export class Passthrough implements ExchangeOwner {
   }
 
   bodyMoved(): void {
-    const { body, stream } = this.exchange;
-    const waiting = body.end - stream!.position; // no less than its DATA
+    const waiting = this.exchange.unsentBytes; // no less than its DATA
     this.#call.holds(waiting);
     const due = this.#takenBytes - this.#creditedBytes - waiting;
     if (due <= 0) return;

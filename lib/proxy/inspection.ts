@@ -120,7 +120,7 @@ export class Inspection {
     for (const call of this.#of.calls()) {
       if (examined++ >= MAX_EXAMINED) break;
       const exchange = call.ownExchange;
-      if (exchange === undefined || exchange.streaming) continue;
+      if (exchange === undefined || exchange.isStreaming) continue;
       found.push(this.#callReport(exchange, call.receivedMs));
     }
     return found.sort((a, b) => b.ageMs - a.ageMs).slice(0, limit);
@@ -162,12 +162,16 @@ export class Inspection {
   }
 
   #callReport(exchange: Exchange, startedMs: number): CallReport {
-    const { backend, timers } = this.#of;
+    const { timers } = this.#of;
     return {
       method: exchange.target.method.path,
-      backend: exchange.backend?.name ?? backend.onlyName,
+      backend: exchange.at?.name ?? "",
       ageMs: Math.max(0, timers.refresh() - startedMs),
-      waitsFor: exchange.pending ? "place" : exchange.log.end > 0 ? "rest" : "answer",
+      waitsFor: exchange.attempt === undefined
+        ? "place"
+        : exchange.reply.hasBegun
+        ? "rest"
+        : "answer",
     };
   }
 

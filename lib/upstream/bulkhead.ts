@@ -1,8 +1,8 @@
 import type { BackendCounters } from "../observe/mod.ts";
 import type { Exchange } from "./exchange.ts";
 import { GradientLimit } from "./gradient_limit.ts";
-import { PendingQueue } from "./pending_queue.ts";
 
+/** How large a bulkhead is. */
 export interface BulkheadOptions {
   /** Calls under way at once (BACKEND_MAX_CONCURRENT). */
   readonly maxConcurrent: number;
@@ -12,14 +12,18 @@ export interface BulkheadOptions {
   readonly adapts?: boolean;
 }
 
-/** The wall around one backend (its bulkhead): the places for calls under way, and the queue for a place. */
+/**
+ * The bulkhead around one backend: the places for calls under way, and the queue for a place. A call that streams, or
+ * that the sidecar makes by itself, needs no place.
+ */
 export class Bulkhead {
-  #counters: BackendCounters;
-  #options: BulkheadOptions;
-  #adaptive: GradientLimit | undefined;
-  #queue = new PendingQueue();
+  readonly #counters: BackendCounters;
+  readonly #options: BulkheadOptions;
+  readonly #adaptive: GradientLimit | undefined;
+  /** In the order they came; a Set keeps it, and lets go from the middle as cheaply as from the front. */
+  readonly #queue = new Set<Exchange>();
   /** Calls of the methods whose number the policy bounds. */
-  #byMethod = new Map<string, number>();
+  readonly #byMethod = new Map<string, number>();
 
   constructor(options: BulkheadOptions, counters: BackendCounters) {
     this.#options = options;
@@ -34,51 +38,55 @@ export class Bulkhead {
     return this.#counters.inflight < this.#limit;
   }
 
-  /** A call that streams, or that the sidecar makes by itself, needs no place. */
+  /** Whether the call may be sent now. */
   admits(exchange: Exchange): boolean {
-    return exchange.streaming || exchange.isProbe || this.hasPlace;
+    return !needsPlace(exchange) || this.hasPlace;
   }
 
   /** Whether the policy allows one more call of its method. */
-  admitsMethod({ target, streaming }: Exchange): boolean {
+  admitsMethod({ target, isStreaming }: Exchange): boolean {
     const { path, policy: { maxConcurrent } } = target.method;
-    return maxConcurrent === undefined || streaming ||
+    return maxConcurrent === undefined || isStreaming ||
       (this.#byMethod.get(path) ?? 0) < maxConcurrent;
   }
 
+  /** The call is sent. */
   enter(exchange: Exchange): void {
-    if (exchange.streaming || exchange.isProbe) return;
+    this.#stopWaiting(exchange);
+    if (!needsPlace(exchange)) return this.#uncountMethod(exchange);
     this.#countMethod(exchange);
-    exchange.counted = true;
+    exchange.place.state = "held";
     this.#counters.inflight++;
   }
 
-  /** It was answered. */
-  observe(exchange: Exchange, nowMs: number): void {
-    if (this.#adaptive === undefined || !exchange.counted) return;
-    this.#adaptive.observe(nowMs - exchange.startedMs, this.#counters.inflight, nowMs);
+  /** The call was answered; `latencyMs` is how long that took. */
+  observe({ place }: Exchange, latencyMs: number, nowMs: number): void {
+    if (this.#adaptive === undefined || place.state !== "held") return;
+    this.#adaptive.observe(latencyMs, this.#counters.inflight, nowMs);
     this.#counters.limit = this.#limit;
   }
 
-  /** It has ended, or began to stream: its place is free. */
-  leave(exchange: Exchange): void {
+  /** The call needs nothing here any more: it has ended, streams, or goes elsewhere. Returns whether a place is free. */
+  leave(exchange: Exchange): boolean {
+    this.#stopWaiting(exchange);
     this.#uncountMethod(exchange);
-    if (!exchange.counted) return;
-    exchange.counted = false;
+    if (exchange.place.state !== "held") return false;
+    exchange.place.state = "none";
     this.#counters.inflight--;
+    return true;
   }
 
-  #countMethod(exchange: Exchange): void {
-    const { path, policy } = exchange.target.method;
-    if (policy.maxConcurrent === undefined || exchange.countedByMethod) return;
-    exchange.countedByMethod = true;
+  #countMethod({ target, place }: Exchange): void {
+    const { path, policy } = target.method;
+    if (policy.maxConcurrent === undefined || place.countsForMethod) return;
+    place.countsForMethod = true;
     this.#byMethod.set(path, (this.#byMethod.get(path) ?? 0) + 1);
   }
 
-  #uncountMethod(exchange: Exchange): void {
-    if (!exchange.countedByMethod) return;
-    exchange.countedByMethod = false;
-    const { path } = exchange.target.method;
+  #uncountMethod({ target, place }: Exchange): void {
+    if (!place.countsForMethod) return;
+    place.countsForMethod = false;
+    const { path } = target.method;
     const left = this.#byMethod.get(path)! - 1;
     if (left > 0) this.#byMethod.set(path, left);
     else this.#byMethod.delete(path);
@@ -94,25 +102,31 @@ export class Bulkhead {
     return this.#queue.size >= this.#options.maxPending;
   }
 
-  /** Who has waited longest. */
+  /** The call that has waited longest. */
   get first(): Exchange | undefined {
-    return this.#queue.first;
+    return this.#queue.values().next().value;
   }
 
-  /** Those that wait now, so that they may leave while one goes through them. */
+  /** The calls that wait now, so that they may leave while one goes through them. */
   waiting(): Exchange[] {
-    return this.#queue.all();
+    return [...this.#queue];
   }
 
   wait(exchange: Exchange): void {
     this.#countMethod(exchange);
+    exchange.place.state = "queued";
     this.#queue.add(exchange);
     this.#counters.pending = this.#queue.size;
   }
 
-  stopWaiting(exchange: Exchange): void {
-    if (!exchange.counted) this.#uncountMethod(exchange); // else it was sent, and goes on to count
-    this.#queue.remove(exchange);
+  #stopWaiting(exchange: Exchange): void {
+    if (exchange.place.state !== "queued") return;
+    exchange.place.state = "none";
+    this.#queue.delete(exchange);
     this.#counters.pending = this.#queue.size;
   }
+}
+
+function needsPlace({ isStreaming, isProbe }: Exchange): boolean {
+  return !isStreaming && !isProbe;
 }

@@ -103,7 +103,7 @@ export class ConnectionPool {
   }
 
   /** Opens one more connection when the peer's stream limit is all that calls wait for. */
-  widen(): void {
+  grow(): void {
     const count = this.#sessions.length;
     if (this.#isDialling || count === 0 || count >= MAX_CONNECTIONS) return;
     const areFull = this.#sessions.every((session) => session.connection.ready && !session.canOpen);

@@ -1,46 +1,37 @@
+import type { BackendCounters, RefusalReason } from "../observe/mod.ts";
+import { Bulkhead, type BulkheadOptions } from "./bulkhead.ts";
 import { ConnectionPool, type PoolOptions, type PoolOwner } from "./connection_pool.ts";
-import type { UpstreamContext } from "./upstream_context.ts";
-import type { UpstreamSession } from "./upstream_session.ts";
-import type { BackendCounters } from "../observe/mod.ts";
+import type { EndpointGroup } from "./endpoint_group.ts";
 import { type Backend, type Exchange, NO_DEADLINE } from "./exchange.ts";
 import type { Failure } from "./failure.ts";
 import type { BackendReport } from "./report.ts";
 import { RetryBudget } from "./retry_budget.ts";
 import type { SharedPool } from "./shared_pool.ts";
-import { Bulkhead, type BulkheadOptions } from "./bulkhead.ts";
+import type { UpstreamContext } from "./upstream_context.ts";
+import type { UpstreamSession } from "./upstream_session.ts";
 
 /** Times a call that provably reached nobody is sent: the second time settles it (gRFC A6). */
 const MAX_ATTEMPTS = 2;
 
+/** What an endpoint is made with. */
 export interface EndpointOptions extends PoolOptions, BulkheadOptions {
   readonly name: string;
-  /** Takes the place of a wall of its own. */
+  /** Takes the place of a bulkhead of the endpoint's own. */
   readonly pool?: SharedPool | undefined;
 }
 
-/** Whoever has several endpoints. */
-export interface EndpointGroup {
-  /** A call of the endpoint's has ended. */
-  ended(endpoint: Endpoint, exchange: Exchange, nowMs: number): void;
-  /** The endpoint can be reached, or no longer. */
-  reaches(endpoint: Endpoint): void;
-  /** Another one may take a call that `from` was not sent, or did not look at. Returns whether one has. */
-  takesOver(exchange: Exchange, from: Endpoint): boolean;
-}
-
-/** One backend at one address, and the wall around it: calls under way, calls waiting, calls refused. */
+/** One backend at one address, and the bulkhead around it: calls under way, calls waiting, calls refused. */
 export class Endpoint implements Backend, PoolOwner {
   readonly name: string;
   readonly counters: BackendCounters;
-  /** It could not be reached, or not any more, and that is known. */
+  /** The address could not be reached, or not any more, and that is known. */
   isDown = false;
-  #group: EndpointGroup | undefined;
-  #budget = new RetryBudget();
-  #context: UpstreamContext;
-  #links: ConnectionPool;
-  #wall: Bulkhead;
+  readonly #group: EndpointGroup | undefined;
+  readonly #budget = new RetryBudget();
+  readonly #context: UpstreamContext;
+  readonly #pool: ConnectionPool;
+  readonly #bulkhead: Bulkhead;
 
-  /** `group` is whom it belongs to when there are several. */
   constructor(
     options: EndpointOptions,
     context: UpstreamContext,
@@ -50,17 +41,14 @@ export class Endpoint implements Backend, PoolOwner {
     this.counters = counters;
     this.#group = group;
     this.#context = context;
-    this.#wall = options.pool?.wall(counters, () => this.#sendWaiting()) ??
+    this.#bulkhead = options.pool?.bulkhead(counters, () => this.#sendWaiting()) ??
       new Bulkhead(options, counters);
-    this.#links = new ConnectionPool(this, context, options);
+    this.#pool = new ConnectionPool(this, context, options);
   }
 
+  /** Why no call can be sent now; "" when one can. */
   get trouble(): string {
-    return this.#links.trouble;
-  }
-
-  get onlyName(): string {
-    return this.name;
+    return this.#pool.trouble;
   }
 
   reports(): readonly BackendReport[] {
@@ -70,173 +58,63 @@ export class Endpoint implements Backend, PoolOwner {
 
   /** Connects, and keeps doing so: readiness must be known before the first call. */
   open(): void {
-    this.#links.connect();
+    this.#pool.connect();
   }
 
   /** Lets go of every connection; calls under way get 14. */
   stop(): void {
-    this.#links.stop();
-    this.#endWaiting({ kind: "draining" });
+    this.#pool.stop();
+    this.#failWaiting({ kind: "draining" });
   }
 
   /** Takes no new calls; those it has end in peace, and its connections with them. */
   retire(): void {
     this.handOver();
-    this.#links.retire();
-    this.#endWaiting({ kind: "unreachable", why: "it is no backend any more" });
+    this.#pool.retire();
+    this.#failWaiting({ kind: "unreachable", why: "it is no backend any more" });
   }
+
+  // ---- calls begin
 
   start(exchange: Exchange): void {
-    if (!this.#wall.admitsMethod(exchange)) {
+    exchange.at = this;
+    if (!this.#bulkhead.admitsMethod(exchange)) {
       const maxConcurrent = exchange.target.method.policy.maxConcurrent!;
-      return this.refuse(exchange, { kind: "methodFull", backend: this.name, maxConcurrent });
-    }
-    if (this.#send(exchange)) return;
-    if (this.#links.isDown) {
-      this.refuse(exchange, { kind: "unreachable", why: this.#links.trouble });
-    } else if (this.#wall.isQueueFull) {
-      this.refuse(exchange, { kind: "pendingFull", backend: this.name });
+      this.#refuse(exchange, { kind: "methodFull", backend: this.name, maxConcurrent });
     } else {
-      this.#wall.wait(exchange);
-      this.#widen();
+      this.#place(exchange);
     }
   }
 
-  /** Ends a call that it was not sent. */
+  /** Takes a call only to refuse it. */
   refuse(exchange: Exchange, failure: Failure): void {
-    const { refused } = this.counters;
-    if (failure.kind === "pendingFull") refused.pending_full++;
-    else if (failure.kind === "methodFull") refused.method_full++;
-    else if (failure.kind === "ejected") refused.ejected++;
-    else refused.unreachable++;
-    this.#failNow(exchange, failure);
+    exchange.at = this;
+    this.#refuse(exchange, failure);
   }
 
-  /** Calls that wait go to another backend where that is possible. */
-  handOver(): void {
-    for (const exchange of this.#wall.waiting()) {
-      this.#wall.stopWaiting(exchange);
-      if (!this.#group?.takesOver(exchange, this)) this.#wall.wait(exchange);
-    }
-  }
-
-  /** Calls that wait are not sent either. */
-  refuseWaiting(failure: Failure): void {
-    for (const exchange of this.#wall.waiting()) {
-      this.#wall.stopWaiting(exchange);
-      this.refuse(exchange, failure);
-    }
-  }
-
-  bodyGrew(exchange: Exchange): void {
-    exchange.session?.sendBody(exchange);
-    if (!exchange.streaming || !exchange.counted) return;
-    this.#wall.leave(exchange);
-    this.#sendWaiting();
-  }
-
-  cancel(exchange: Exchange, failure: Failure = { kind: "callerGone" }): void {
-    if (exchange.ended) return;
-    exchange.fail(failure);
-    if (exchange.pending) {
-      this.#wall.stopWaiting(exchange);
-      return;
-    }
-    exchange.session?.cancel(exchange);
-    this.exchangeEnded(exchange);
-    this.#sendWaiting();
-  }
-
-  // ---- what sessions tell
-
-  sessionHasRoom(session: UpstreamSession): void {
-    this.#links.ready(session);
-    this.#sendWaiting();
-  }
-
-  sessionLeaves(session: UpstreamSession): void {
-    this.#links.leave(session);
-  }
-
-  sessionClosed(session: UpstreamSession, why: string): void {
-    const failure: Failure = this.#links.stopped
-      ? { kind: "draining" }
-      : { kind: "connectionLost", why };
-    for (const stream of [...session.connection.streams()]) {
-      const exchange = stream.owner;
-      if (exchange === undefined || exchange.ended) continue;
-      exchange.fail(failure);
-      this.exchangeEnded(exchange);
-      exchange.tell(this.#now(), this.#context.observer);
-    }
-    this.#links.closed(session, why);
-  }
-
-  poolUp(): void {
-    this.counters.up = true;
-    this.isDown = false;
-    this.#context.observer.backendUp(this.name);
-    this.#group?.reaches(this);
-  }
-
-  poolInDoubt(why: string): void {
-    this.counters.up = false;
-    this.#context.observer.backendDown(this.name, why);
-    this.#group?.reaches(this);
-    this.handOver();
-  }
-
-  poolDown(why: string, isNews: boolean): void {
-    if (this.counters.up || isNews) this.#context.observer.backendDown(this.name, why);
-    this.counters.up = false;
-    this.isDown = true;
-    this.#group?.reaches(this);
-    this.handOver();
-    this.#endWaiting({ kind: "unreachable", why });
-  }
-
-  repeat(exchange: Exchange, failure: Failure): void {
-    exchange.isRefused = false;
-    if (exchange.ended) return; // nobody waits for it any more
-    if (this.#hasPassed(exchange)) {
-      this.#failNow(exchange, { kind: "deadline" });
-    } else if (exchange.canRepeat && exchange.attempts < MAX_ATTEMPTS && this.#budget.spend()) {
-      this.#wall.leave(exchange);
-      exchange.session = undefined;
-      exchange.stream = undefined;
-      if (!this.#group?.takesOver(exchange, this)) this.start(exchange);
+  /** Sends the call, or lets it wait, or refuses it. */
+  #place(exchange: Exchange): void {
+    if (this.#send(exchange)) return;
+    if (this.#pool.isDown) {
+      this.#refuse(exchange, { kind: "unreachable", why: this.#pool.trouble });
+    } else if (this.#bulkhead.isQueueFull) {
+      this.#refuse(exchange, { kind: "pendingFull", backend: this.name });
     } else {
-      this.#failNow(exchange, failure);
+      this.#bulkhead.wait(exchange);
+      this.#grow();
     }
   }
 
-  exchangeStreams(exchange: Exchange): void {
-    exchange.streaming = true;
-    this.#wall.leave(exchange);
-  }
-
-  exchangeEnded(exchange: Exchange): void {
-    if (exchange.isProbe) return;
-    const nowMs = this.#now();
-    if (exchange.failure === undefined) this.#wall.observe(exchange, nowMs);
-    this.#wall.leave(exchange);
-    this.counters.answers.add(exchange.status);
-    this.counters.latency.observe(nowMs - exchange.startedMs);
-    this.#group?.ended(this, exchange, nowMs);
-  }
-
-  // ---- sending
-
-  /** Sends it if there is room for it now. */
+  /** Sends the call if there is room for it now. */
   #send(exchange: Exchange): boolean {
-    if (!this.#wall.admits(exchange)) return false;
-    const session = this.#links.usable;
+    if (!this.#bulkhead.admits(exchange)) return false;
+    const session = this.#pool.usable;
     if (session === undefined) return false;
     if (!session.takesHead(exchange)) {
-      this.#failNow(exchange, { kind: "headersTooLarge", whose: "request" });
+      this.settle(exchange, { kind: "headersTooLarge", whose: "request" });
       return true;
     }
-    this.#wall.enter(exchange);
+    this.#bulkhead.enter(exchange);
     if (!exchange.isProbe) {
       this.counters.calls++;
       this.#budget.earn();
@@ -245,42 +123,175 @@ export class Endpoint implements Backend, PoolOwner {
       session.open(exchange);
     } catch (error) { // of ours: it must cost this call alone
       this.#context.observer.faultOfOurs("sending a call", error);
-      session.cancel(exchange);
-      this.#failNow(exchange, { kind: "faultOfOurs" });
+      this.settle(exchange, { kind: "faultOfOurs" });
     }
     return true;
   }
 
   #sendWaiting(): void {
-    let exchange = this.#wall.first;
-    for (; exchange !== undefined && this.#send(exchange); exchange = this.#wall.first) {
-      this.#wall.stopWaiting(exchange);
+    let exchange = this.#bulkhead.first;
+    while (exchange !== undefined && this.#send(exchange)) exchange = this.#bulkhead.first;
+    if (exchange !== undefined) this.#grow();
+  }
+
+  #grow(): void {
+    if (this.#bulkhead.hasPlace) this.#pool.grow();
+  }
+
+  bodyGrew(exchange: Exchange): void {
+    exchange.attempt?.sendBody();
+    if (exchange.isStreaming && exchange.place.state === "held") this.exchangeStreams(exchange);
+  }
+
+  // ---- calls end
+
+  cancel(exchange: Exchange): void {
+    exchange.disown();
+    this.settle(exchange, { kind: "callerGone" });
+  }
+
+  /**
+   * The one end of a call here, by the status that its reply has already or by a failure: the stream is let go of,
+   * and bulkhead, counters, group and owner hear of it, each once, whatever the way to it. The owner hears when the read
+   * is over that brought the end, so that it finds all of it.
+   */
+  settle(exchange: Exchange, failure?: Failure): void {
+    if (exchange.at !== this) return; // it has ended, or went on elsewhere
+    if (failure !== undefined) exchange.reply.fail(failure);
+    const { attempt, reply } = exchange;
+    attempt?.abandon();
+    const nowMs = this.#now();
+    if (attempt !== undefined && !exchange.isProbe) {
+      const latencyMs = nowMs - attempt.startedMs;
+      if (reply.failure === undefined) this.#bulkhead.observe(exchange, latencyMs, nowMs);
+      this.counters.answers.add(reply.status);
+      this.counters.latency.observe(latencyMs);
     }
-    if (exchange !== undefined) this.#widen();
+    const isFree = this.#leave(exchange, nowMs);
+    if (attempt?.isTouched) return; // its session tells, and says when there is room
+    exchange.tell(nowMs, this.#context.observer);
+    if (isFree) this.#sendWaiting();
   }
 
-  #widen(): void {
-    if (this.#wall.hasPlace) this.#links.widen();
+  /** The call is this endpoint's no longer. Returns whether its place is free now. */
+  #leave(exchange: Exchange, nowMs: number): boolean {
+    const isFree = this.#bulkhead.leave(exchange);
+    exchange.at = undefined;
+    if (!exchange.isProbe) this.#group?.leaves(exchange, nowMs);
+    return isFree;
   }
 
-  #failNow(exchange: Exchange, failure: Failure): void {
-    exchange.fail(failure);
-    if (exchange.attempts > 0) this.exchangeEnded(exchange);
-    exchange.tell(this.#now(), this.#context.observer);
+  #refuse(exchange: Exchange, failure: Failure): void {
+    if (!exchange.isProbe) this.counters.refused[refusalReason(failure)]++;
+    this.settle(exchange, failure);
   }
 
-  #endWaiting(failure: Failure): void {
-    for (let first = this.#wall.first; first !== undefined; first = this.#wall.first) {
-      this.#wall.stopWaiting(first);
-      this.#failNow(first, failure);
+  /** Calls that wait go to another endpoint where that is possible. */
+  handOver(): void {
+    for (const exchange of this.#bulkhead.waiting()) {
+      const next = exchange.isProbe ? undefined : this.#group?.elsewhere(exchange);
+      if (next !== undefined) this.#moveOn(exchange, next);
     }
   }
 
-  #hasPassed(exchange: Exchange): boolean {
-    return exchange.deadlineMs !== NO_DEADLINE && this.#now() >= exchange.deadlineMs;
+  #moveOn(exchange: Exchange, next: Pick<Backend, "start">): void {
+    exchange.attempt?.abandon();
+    exchange.attempt = undefined;
+    this.#leave(exchange, this.#now());
+    next.start(exchange);
+  }
+
+  /** Calls that wait are not sent either. */
+  refuseWaiting(failure: Failure): void {
+    for (const exchange of this.#bulkhead.waiting()) this.#refuse(exchange, failure);
+  }
+
+  #failWaiting(failure: Failure): void {
+    for (const exchange of this.#bulkhead.waiting()) this.settle(exchange, failure);
+  }
+
+  // ---- what sessions tell
+
+  sessionHasRoom(session: UpstreamSession): void {
+    this.#pool.ready(session);
+    this.#sendWaiting();
+  }
+
+  sessionLeaves(session: UpstreamSession): void {
+    this.#pool.leave(session);
+  }
+
+  sessionClosed(session: UpstreamSession, why: string): void {
+    const failure: Failure = this.#pool.stopped
+      ? { kind: "draining" }
+      : { kind: "connectionLost", why };
+    for (const exchange of session.exchanges()) this.settle(exchange, failure);
+    this.#pool.closed(session, why);
+  }
+
+  repeat(exchange: Exchange, failure: Failure): void {
+    if (exchange.at !== this) return; // nobody waits for it any more
+    if (this.#hasPassed(exchange)) {
+      this.settle(exchange, { kind: "deadline" });
+    } else if (exchange.canRepeat && exchange.attempts < MAX_ATTEMPTS && this.#budget.spend()) {
+      this.#moveOn(exchange, this.#group?.elsewhere(exchange) ?? this);
+    } else {
+      this.settle(exchange, failure);
+    }
+  }
+
+  exchangeAnswers(exchange: Exchange): void {
+    if (!exchange.isProbe) this.#group?.answers(exchange);
+  }
+
+  exchangeStreams(exchange: Exchange): void {
+    exchange.isStreaming = true;
+    if (this.#bulkhead.leave(exchange)) this.#sendWaiting();
+  }
+
+  #hasPassed({ deadlineMs }: Exchange): boolean {
+    return deadlineMs !== NO_DEADLINE && this.#now() >= deadlineMs;
+  }
+
+  // ---- what the pool tells
+
+  poolUp(): void {
+    this.counters.up = true;
+    this.isDown = false;
+    this.#context.observer.backendUp(this.name);
+    this.#group?.reaches();
+  }
+
+  poolInDoubt(why: string): void {
+    this.counters.up = false;
+    this.#context.observer.backendDown(this.name, why);
+    this.#group?.reaches();
+    this.handOver();
+  }
+
+  poolDown(why: string, isNews: boolean): void {
+    if (this.counters.up || isNews) this.#context.observer.backendDown(this.name, why);
+    this.counters.up = false;
+    this.isDown = true;
+    this.#group?.reaches();
+    this.handOver();
+    this.#failWaiting({ kind: "unreachable", why });
   }
 
   #now(): number {
     return this.#context.timers.nowMs;
+  }
+}
+
+function refusalReason({ kind }: Failure): RefusalReason {
+  switch (kind) {
+    case "pendingFull":
+      return "pending_full";
+    case "methodFull":
+      return "method_full";
+    case "ejected":
+      return "ejected";
+    default:
+      return "unreachable";
   }
 }

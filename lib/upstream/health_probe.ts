@@ -26,10 +26,12 @@ export function healthProbe(
   return new InternalCall(world, call, (exchange) => answer(recoveryOf(exchange)));
 }
 
-function recoveryOf({ status, failure, log }: Exchange): Recovery {
-  if (failure !== undefined) return "ill";
-  if (status === STATUS.unimplemented || status === STATUS.notFound) return "unknown"; // it keeps no health
-  const isServing = status === STATUS.ok &&
-    healthStatus(log.data().subarray(MESSAGE_PREFIX_BYTES)) === SERVING;
-  return isServing ? "well" : "ill";
+/**
+ * Only a backend that says so, or says nothing, is ill. Whatever else came of the question (it keeps no health, wants
+ * credentials, has a proxy in front that knows no such path, cannot be reached) says nothing: a call will tell.
+ */
+function recoveryOf({ reply: { status, failure, log } }: Exchange): Recovery {
+  if (failure !== undefined) return failure.kind === "deadline" ? "ill" : "unknown";
+  if (status !== STATUS.ok) return "unknown";
+  return healthStatus(log.data().subarray(MESSAGE_PREFIX_BYTES)) === SERVING ? "well" : "ill";
 }

@@ -10,7 +10,7 @@ export interface InternalCallWorld {
   readonly scheme: "http" | "https";
 }
 
-/** A call that the sidecar makes by itself, of one message: it holds no place in a wall and is counted nowhere. */
+/** A call that the sidecar makes by itself, of one message: it holds no place in a bulkhead and is counted nowhere. */
 export class InternalCall implements ExchangeOwner {
   #world: InternalCallWorld;
   #exchange: Exchange;
@@ -54,8 +54,7 @@ export class InternalCall implements ExchangeOwner {
   }
 
   timeIsUp(): void {
-    this.#world.backend.cancel(this.#exchange);
-    this.replyEnded();
+    this.#world.backend.settle(this.#exchange, { kind: "deadline" });
   }
 
   faulted(): void {

@@ -17,19 +17,20 @@
  * @module
  */
 export type { CachePolicy } from "./cache_policy.ts";
-export { Endpoint, type EndpointGroup, type EndpointOptions } from "./endpoint.ts";
+export { Endpoint, type EndpointOptions } from "./endpoint.ts";
+export type { EndpointGroup } from "./endpoint_group.ts";
 export {
+  type Backend,
   Exchange,
   type ExchangeOwner,
   NO_DEADLINE,
-  NO_STATUS,
   type PlacementKey,
-  type ReplySource,
   type Target,
   type Upstream,
 } from "./exchange.ts";
 export { type Failure, type FailureStatus, statusOfFailure } from "./failure.ts";
 export { failureReply, failureTrailers } from "./failure_reply.ts";
+export { NO_STATUS, type ReplySource } from "./gathered_reply.ts";
 export { healthProbe, type Recovery } from "./health_probe.ts";
 export type { InternalCall } from "./internal_call.ts";
 export { Reflection } from "./reflection.ts";

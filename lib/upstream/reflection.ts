@@ -102,7 +102,7 @@ export class Reflection {
     this.#retryMs = Math.min(this.#retryMs * 2, ASK_AGAIN_MS);
   }
 
-  #answered(service: string, { status, failure, log }: Exchange): void {
+  #answered(service: string, { reply: { status, failure, log } }: Exchange): void {
     this.#call = undefined;
     if (this.#stopped) return;
     // What could not be asked is not known, which is no reason to forget what was.

@@ -4,7 +4,7 @@ import { Bulkhead, type BulkheadOptions } from "./bulkhead.ts";
 
 /**
  * One pool of places and one queue for all backends, as proxies have that do not keep backends apart. It is here to be
- * measured against the walls (`collapser stall`), and no setting leads to it: a backend that stalls takes every place.
+ * measured against bulkheads (`collapser stall`), and no setting leads to it: a backend that stalls takes every place.
  *
  * The queue is first come first served over all backends, except that a call whose backend cannot be sent anything for
  * reasons of its own (no connection) does not hold up those behind it.
@@ -12,7 +12,7 @@ import { Bulkhead, type BulkheadOptions } from "./bulkhead.ts";
 export class SharedPool {
   #options: BulkheadOptions;
   #inflight = 0;
-  /** Those that wait, in the order they came, each with the wall of its backend. */
+  /** Those that wait, in the order they came, each with the bulkhead of its backend. */
   #waiting = new Map<Exchange, SharedBulkhead>();
   /** Whose turn it is to be sent. */
   #turn: Exchange | undefined = undefined;
@@ -23,12 +23,12 @@ export class SharedPool {
     this.#options = options;
   }
 
-  /** The wall of one backend; `sendWaiting` sends of those that wait for it what may be sent. */
-  wall(counters: BackendCounters, sendWaiting: () => void): Bulkhead {
+  /** The bulkhead of one backend; `sendWaiting` sends of those that wait for it what may be sent. */
+  bulkhead(counters: BackendCounters, sendWaiting: () => void): Bulkhead {
     return new SharedBulkhead(this, { options: this.#options, counters, sendWaiting });
   }
 
-  // ---- what walls ask and tell
+  // ---- what bulkheads ask and tell
 
   get hasPlace(): boolean {
     return this.#inflight < this.#options.maxConcurrent;
@@ -40,7 +40,7 @@ export class SharedPool {
 
   admits(exchange: Exchange): boolean {
     if (!this.hasPlace) return false;
-    if (!exchange.pending && this.#waiting.size === 0 || exchange === this.#turn) return true;
+    if (!isQueued(exchange) && this.#waiting.size === 0 || exchange === this.#turn) return true;
     this.#dealSoon();
     return false;
   }
@@ -54,8 +54,8 @@ export class SharedPool {
     this.#dealSoon();
   }
 
-  waits(exchange: Exchange, wall: SharedBulkhead): void {
-    this.#waiting.set(exchange, wall);
+  waits(exchange: Exchange, bulkhead: SharedBulkhead): void {
+    this.#waiting.set(exchange, bulkhead);
     if (this.hasPlace) this.#dealSoon();
   }
 
@@ -72,12 +72,12 @@ export class SharedPool {
 
   #deal(): void {
     const stuck = new Set<SharedBulkhead>();
-    for (const [exchange, wall] of [...this.#waiting]) {
+    for (const [exchange, bulkhead] of [...this.#waiting]) {
       if (!this.hasPlace) break;
-      if (stuck.has(wall) || !exchange.pending) continue;
+      if (stuck.has(bulkhead) || !isQueued(exchange)) continue;
       this.#turn = exchange;
-      wall.sendWaiting();
-      if (exchange.pending) stuck.add(wall);
+      bulkhead.sendWaiting();
+      if (isQueued(exchange)) stuck.add(bulkhead);
     }
     this.#turn = undefined;
     this.#isDealing = false;
@@ -87,7 +87,7 @@ export class SharedPool {
 /** A backend's view of the pool. */
 class SharedBulkhead extends Bulkhead {
   readonly sendWaiting: () => void;
-  #pool: SharedPool;
+  readonly #pool: SharedPool;
 
   constructor(
     pool: SharedPool,
@@ -103,18 +103,20 @@ class SharedBulkhead extends Bulkhead {
   }
 
   override admits(exchange: Exchange): boolean {
-    return exchange.streaming || exchange.isProbe || this.#pool.admits(exchange);
+    return exchange.isStreaming || exchange.isProbe || this.#pool.admits(exchange);
   }
 
   override enter(exchange: Exchange): void {
     super.enter(exchange);
-    if (exchange.counted) this.#pool.entered();
+    this.#pool.waitsNoLonger(exchange);
+    if (exchange.place.state === "held") this.#pool.entered();
   }
 
-  override leave(exchange: Exchange): void {
-    const { counted } = exchange;
-    super.leave(exchange);
-    if (counted) this.#pool.left();
+  override leave(exchange: Exchange): boolean {
+    const wasHeld = super.leave(exchange);
+    this.#pool.waitsNoLonger(exchange);
+    if (wasHeld) this.#pool.left();
+    return wasHeld;
   }
 
   override get isQueueFull(): boolean {
@@ -125,9 +127,8 @@ class SharedBulkhead extends Bulkhead {
     super.wait(exchange);
     this.#pool.waits(exchange, this);
   }
+}
 
-  override stopWaiting(exchange: Exchange): void {
-    super.stopWaiting(exchange);
-    this.#pool.waitsNoLonger(exchange);
-  }
+function isQueued({ place }: Exchange): boolean {
+  return place.state === "queued";
 }

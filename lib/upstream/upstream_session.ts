@@ -6,13 +6,13 @@ import {
   type Stream,
 } from "../connection/mod.ts";
 import { CallbackAlarm, Pump, type PumpOwner, type Socket } from "../transport/mod.ts";
-import { ERROR_CODE, statelessBlock } from "../wire/mod.ts";
+import { ERROR_CODE } from "../wire/mod.ts";
 import type { UpstreamContext } from "./upstream_context.ts";
-import type { Carrier, Exchange } from "./exchange.ts";
+import type { Exchange } from "./exchange.ts";
 import type { Failure } from "./failure.ts";
 import { Keepalive, type Watched } from "./keepalive.ts";
 import { listBytes } from "./list_bytes.ts";
-import { replyHead } from "./reply_head.ts";
+import { type AttemptCarrier, StreamAttempt } from "./stream_attempt.ts";
 
 /** A request of at most this many bytes is held until its reply begins, so that it can be sent once more. */
 const REPEATABLE_BYTES = 65_536;
@@ -22,36 +22,38 @@ const LINGER_MS = 1_000;
 
 const REFUSED: Failure = { kind: "backendReset", code: ERROR_CODE.refusedStream };
 
-/** What a session tells the backend it belongs to. */
+/** The endpoint that a session belongs to, as the session sees it. */
 export interface SessionOwner {
-  /** SETTINGS came, or a stream ended: calls that wait may be sent. */
+  /** A read is over, or SETTINGS came: calls that wait may be sent. */
   sessionHasRoom(session: UpstreamSession): void;
-  /** It takes no new calls; those at most `lastStreamId` go on. */
+  /** The session takes no new calls; those it has go on. */
   sessionLeaves(session: UpstreamSession): void;
-  /** It is over; its calls are the receiver's to send again or to fail. */
+  /** The session is over; the calls that are left on it are the owner's to end. */
   sessionClosed(session: UpstreamSession, why: string): void;
   /** A call never reached the backend's application: it may be sent again. */
   repeat(exchange: Exchange, failure: Failure): void;
+  /** The first of a reply's messages has begun to come. */
+  exchangeAnswers(exchange: Exchange): void;
   /** A call has begun to stream: it may last for ever. */
   exchangeStreams(exchange: Exchange): void;
-  /** A call has ended. */
-  exchangeEnded(exchange: Exchange): void;
+  /** A call has ended, by the status that its reply has or by a failure. */
+  settle(exchange: Exchange, failure?: Failure): void;
 }
 
 /** One connection to a backend, with the calls that are under way on it. */
-export class UpstreamSession implements ConnectionSink<Exchange>, PumpOwner, Carrier {
-  readonly connection: Connection<Exchange>;
+export class UpstreamSession implements ConnectionSink<StreamAttempt>, PumpOwner, AttemptCarrier {
+  readonly connection: Connection<StreamAttempt>;
   readonly remote: string;
-  #owner: SessionOwner;
-  #context: UpstreamContext;
-  #pump: Pump<Exchange>;
+  readonly #owner: SessionOwner;
+  readonly #context: UpstreamContext;
+  #pump: Pump<StreamAttempt>;
   #keepalive: Keepalive;
   #linger = new CallbackAlarm(() => this.#pump.abort());
   #gone = false;
   #leaving = false;
   #why = "the backend closed it";
   /** Calls with news for their owners, told once everything that was read together is in. */
-  #touched: Exchange[] = [];
+  #touched: StreamAttempt[] = [];
 
   constructor(
     socket: Socket,
@@ -107,43 +109,44 @@ export class UpstreamSession implements ConnectionSink<Exchange>, PumpOwner, Car
     return listBytes(target.list, perCall) <= maxHeaderListBytes;
   }
 
+  /** The calls that are under way on it. */
+  exchanges(): Exchange[] {
+    return [...this.connection.streams()].flatMap(({ owner }) => owner?.exchange ?? []);
+  }
+
   /** Sends the call's head and what there is of its body. */
   open(exchange: Exchange): void {
-    const nowMs = this.#context.timers.nowMs;
-    exchange.attempts++;
-    exchange.startedMs = nowMs;
-    exchange.session = this;
+    const { nowMs } = this.#context.timers;
     if (this.connection.openStreams === 0) this.#keepalive.begin();
     const stream = this.connection.openStream(exchange.target.list, {
       extra: exchange.fieldsToSend(nowMs),
       endStream: exchange.headEndsStream,
     });
-    exchange.stream = stream;
-    stream.owner = exchange;
-    this.sendBody(exchange);
+    const attempt = new StreamAttempt(exchange, { stream, carrier: this, nowMs });
+    stream.owner = attempt;
+    exchange.attempt = attempt;
+    exchange.attempts++;
+    this.sendBody(attempt);
   }
 
-  /** Sends what there is of the body and has not been sent. */
-  sendBody(exchange: Exchange): void {
-    const { stream, body } = exchange;
-    if (stream === undefined || stream.closed) return;
+  sendBody({ exchange, stream }: StreamAttempt): void {
+    const { body } = exchange;
+    if (stream.closed) return;
     if (body.end > stream.position) this.connection.relay(stream, body);
     const isNeededAgain = exchange.keepsBody ||
-      body.end <= REPEATABLE_BYTES && exchange.log.end === 0;
+      body.end <= REPEATABLE_BYTES && !exchange.reply.hasBegun;
     if (!isNeededAgain) body.dropBefore(stream.position);
-    exchange.owner.bodyMoved();
+    exchange.bodyMoved();
     this.#pump.flushSoon();
   }
 
-  credit(stream: Stream<Exchange>, bytes: number): void {
+  credit(stream: Stream<StreamAttempt>, bytes: number): void {
     this.connection.consumed(stream, bytes);
     if (this.connection.outputBytes > 0) this.#pump.flushSoon();
   }
 
-  /** Nobody waits for the call any more. */
-  cancel(exchange: Exchange): void {
-    const { stream } = exchange;
-    if (stream === undefined || stream.closed) return;
+  letGo(stream: Stream<StreamAttempt>): void {
+    if (stream.closed) return;
     this.connection.reset(stream, ERROR_CODE.cancel);
     this.#pump.flushSoon();
     this.#closeWhenIdle();
@@ -171,56 +174,47 @@ export class UpstreamSession implements ConnectionSink<Exchange>, PumpOwner, Car
 
   // ---- what the connection tells
 
-  headers(stream: Stream<Exchange>, headers: ReceivedHeaders, endStream: boolean): void {
+  headers(stream: Stream<StreamAttempt>, headers: ReceivedHeaders, endStream: boolean): void {
     this.#keepalive.hasFlowed = true;
-    const exchange = stream.owner;
-    if (exchange === undefined || exchange.ended) return;
-    if (headers.tooLarge) return this.#fail(exchange, { kind: "headersTooLarge", whose: "reply" });
-    const head = replyHead(headers.list);
-    if (head.interim) return;
-    const isFirst = exchange.log.end === 0;
-    if (isFirst && !endStream && !head.isGrpc || endStream && head.grpcStatus === undefined) {
-      return this.#fail(
-        exchange,
-        isFirst && !head.isGrpc
-          ? { kind: "notGrpc", httpStatus: head.httpStatus }
-          : { kind: "noStatus" },
-      );
-    }
-    if (head.cache !== undefined) exchange.restrict(head.cache);
-    exchange.log.appendHeaders(statelessBlock(headers.list, headers.perCall), endStream);
-    exchange.countList(listBytes(headers.list, headers.perCall));
-    this.#touch(exchange);
-    if (endStream) this.#end(exchange, head.grpcStatus!);
+    const attempt = stream.owner;
+    if (attempt === undefined) return;
+    const { reply } = attempt.exchange;
+    const failure = reply.takeHeaders(headers, endStream);
+    if (failure !== undefined || reply.ended) this.#end(attempt, failure);
+    else this.#touch(attempt);
   }
 
   data(
-    stream: Stream<Exchange>,
+    stream: Stream<StreamAttempt>,
     bytes: Uint8Array,
     from: number,
     to: number,
     endStream: boolean,
   ): void {
     this.#keepalive.hasFlowed = true;
-    const exchange = stream.owner;
-    if (exchange === undefined || exchange.ended) return;
-    if (to > from && exchange.receive(bytes, from, to)) this.#owner.exchangeStreams(exchange);
-    if (endStream) this.#fail(exchange, { kind: "noStatus" });
-    else this.#touch(exchange);
+    const attempt = stream.owner;
+    if (attempt === undefined) return;
+    const { exchange } = attempt;
+    if (to > from) {
+      if (exchange.reply.receivedBytes === 0) this.#owner.exchangeAnswers(exchange);
+      if (exchange.reply.receive(bytes, from, to)) this.#owner.exchangeStreams(exchange);
+    }
+    if (endStream) this.#end(attempt, { kind: "noStatus" });
+    else this.#touch(attempt);
   }
 
-  reset(stream: Stream<Exchange>, code: number, fault?: Fault): void {
-    const exchange = stream.owner;
-    if (exchange === undefined || exchange.ended) return;
+  reset(stream: Stream<StreamAttempt>, code: number, fault?: Fault): void {
+    const attempt = stream.owner;
+    if (attempt === undefined) return;
     // REFUSED_STREAM says that nothing was done (RFC 9113 §8.7).
     if (fault === undefined && code === ERROR_CODE.refusedStream) {
-      exchange.isRefused = true; // a farewell may come with it: what to do is seen once all is in
-      this.#touch(exchange);
-    } else if (fault === undefined) this.#fail(exchange, { kind: "backendReset", code });
-    else this.#fail(exchange, { kind: "malformedReply", why: fault.why });
+      attempt.isRefused = true; // a farewell may come with it: what to do is seen once all is in
+      this.#touch(attempt);
+    } else if (fault === undefined) this.#end(attempt, { kind: "backendReset", code });
+    else this.#end(attempt, { kind: "malformedReply", why: fault.why });
   }
 
-  writable(stream: Stream<Exchange>): void {
+  writable(stream: Stream<StreamAttempt>): void {
     if (stream.owner !== undefined) this.sendBody(stream.owner);
   }
 
@@ -230,12 +224,12 @@ export class UpstreamSession implements ConnectionSink<Exchange>, PumpOwner, Car
 
   goAway(lastStreamId: number): void {
     this.#owner.sessionLeaves(this);
-    for (const stream of [...this.connection.streams()]) {
-      const exchange = stream.owner;
-      if (stream.id <= lastStreamId || exchange === undefined) continue;
-      stream.owner = undefined;
-      this.connection.reset(stream, ERROR_CODE.cancel);
-      this.#owner.repeat(exchange, { kind: "connectionLost", why: "the backend is going away" });
+    for (const { id, owner: attempt } of [...this.connection.streams()]) {
+      if (id <= lastStreamId || attempt === undefined) continue;
+      this.#owner.repeat(attempt.exchange, {
+        kind: "connectionLost",
+        why: "the backend is going away",
+      });
     }
     this.#closeWhenIdle();
   }
@@ -252,13 +246,12 @@ export class UpstreamSession implements ConnectionSink<Exchange>, PumpOwner, Car
   // ---- what the pump tells
 
   received(): void {
-    if (this.#touched.length === 0) return;
     const touched = this.#touched;
-    this.#touched = [];
-    for (const exchange of touched) {
-      exchange.touched = false;
-      if (exchange.isRefused) this.#owner.repeat(exchange, REFUSED);
-      else exchange.tell(this.connection.nowMs, this.#context.observer);
+    if (touched.length > 0) this.#touched = [];
+    for (const attempt of touched) {
+      attempt.isTouched = false;
+      if (attempt.isRefused) this.#owner.repeat(attempt.exchange, REFUSED);
+      else attempt.exchange.tell(this.connection.nowMs, this.#context.observer);
     }
     this.#owner.sessionHasRoom(this);
     this.#closeWhenIdle();
@@ -272,23 +265,15 @@ export class UpstreamSession implements ConnectionSink<Exchange>, PumpOwner, Car
     this.#owner.sessionClosed(this, this.connection.failed?.why ?? trouble?.message ?? this.#why);
   }
 
-  #touch(exchange: Exchange): void {
-    if (exchange.touched) return;
-    exchange.touched = true;
-    this.#touched.push(exchange);
+  #touch(attempt: StreamAttempt): void {
+    if (attempt.isTouched) return;
+    attempt.isTouched = true;
+    this.#touched.push(attempt);
   }
 
-  #end(exchange: Exchange, status: number): void {
-    exchange.end(status);
-    this.#touch(exchange);
-    this.#owner.exchangeEnded(exchange);
-  }
-
-  #fail(exchange: Exchange, failure: Failure): void {
-    exchange.fail(failure);
-    this.cancel(exchange);
-    this.#touch(exchange);
-    this.#owner.exchangeEnded(exchange);
+  #end(attempt: StreamAttempt, failure?: Failure): void {
+    this.#touch(attempt); // so that the owner hears of it when the read is over
+    this.#owner.settle(attempt.exchange, failure);
   }
 
   #closeWhenIdle(): void {

@@ -1,6 +1,6 @@
 import type { Field } from "./field.ts";
 
-/** Slots at first: most peers put little into a table. */
+/** Slots of a table at first: most peers put little into one. */
 const FIRST_SLOTS = 16;
 
 /**
@@ -11,12 +11,12 @@ export class DynamicTable {
   /** Sizes of the entries, added up. */
   bytes = 0;
   length = 0;
-  /** The number of slots is a power of two. */
+  /** The slots of the ring, a power of two of them. */
   #ring: (Field | undefined)[] = [];
-  /** Where the next entry goes. */
+  /** Slot of the ring where the next entry goes. */
   #next = 0;
 
-  /** The newest entry is 1. */
+  /** The entry at `index`, counted from 1, the newest; undefined when there is none. */
   get(index: number): Field | undefined {
     if (index < 1 || index > this.length) return undefined;
     return this.#ring[(this.#next - index) & (this.#ring.length - 1)];

@@ -1,0 +1,104 @@
+import type { ReceivedHeaders } from "../connection/mod.ts";
+import { isOneMessage, MessageScanner } from "../grpc/mod.ts";
+import { FrameLog, statelessBlock } from "../wire/mod.ts";
+import type { CachePolicy } from "./cache_policy.ts";
+import { type Failure, statusOfFailure } from "./failure.ts";
+import { appendFailure } from "./failure_reply.ts";
+import { listBytes } from "./list_bytes.ts";
+import { replyHead } from "./reply_head.ts";
+
+/** No status yet. */
+export const NO_STATUS = -1;
+
+/** What a caller reads: a reply as far as it has come. */
+export interface ReplySource {
+  readonly log: FrameLog;
+  /** The log has its end. */
+  readonly ended: boolean;
+  /** The gRPC status that the reply ended with. */
+  readonly status: number;
+  /** The larger of the reply's header lists, as far as they have come (RFC 9113 §6.5.2). */
+  readonly largestListBytes: number;
+}
+
+/** What a backend has answered, as it comes in: the log that callers read, and what must be known of it. */
+export class GatheredReply implements ReplySource {
+  readonly log = new FrameLog();
+  ended = false;
+  status = NO_STATUS;
+  largestListBytes = 0;
+  /** Why the reply ended, where that is not the backend's own status. */
+  failure: Failure | undefined = undefined;
+  /** The reply is for its caller alone. */
+  isPrivate = false;
+  /** Longest that the reply allows itself to be kept. */
+  maxAgeMs = Infinity;
+  /** Bytes of DATA that came. */
+  receivedBytes = 0;
+  /** Those of them that the backend was given credit for. */
+  creditedBytes = 0;
+  /** Follows the messages once they are more than one frame. */
+  #scanner: MessageScanner | undefined = undefined;
+
+  /** Something of the reply has come: headers at least. */
+  get hasBegun(): boolean {
+    return this.log.end > 0;
+  }
+
+  /** The last message is not whole: no client takes it for an answer, whatever its status. */
+  get isBrokenOff(): boolean {
+    return this.#scanner?.partial ?? false;
+  }
+
+  /** Takes a header list, the last one with `endStream`; returns why it cannot be part of a gRPC reply. */
+  takeHeaders(
+    { list, perCall, tooLarge }: ReceivedHeaders,
+    endStream: boolean,
+  ): Failure | undefined {
+    if (tooLarge) return { kind: "headersTooLarge", whose: "reply" };
+    const head = replyHead(list);
+    if (head.interim) return undefined;
+    const isTrailers = this.hasBegun;
+    if (!isTrailers && !head.isGrpc && (!endStream || head.grpcStatus === undefined)) {
+      return { kind: "notGrpc", httpStatus: head.httpStatus };
+    }
+    if (endStream && head.grpcStatus === undefined) return { kind: "noStatus" };
+    if (head.cache !== undefined) this.#restrict(head.cache);
+    this.log.appendHeaders(statelessBlock(list, perCall), endStream);
+    this.largestListBytes = Math.max(this.largestListBytes, listBytes(list, perCall));
+    if (endStream) this.#end(head.grpcStatus!);
+    return undefined;
+  }
+
+  /** Takes DATA; returns whether the reply has begun to stream, which is by a second message. */
+  receive(bytes: Uint8Array, from: number, to: number): boolean {
+    const isWhole = this.receivedBytes === 0 && isOneMessage(bytes, from, to);
+    this.receivedBytes += to - from;
+    this.log.appendData(bytes, from, to);
+    if (isWhole) return false;
+    const scanner = this.#scanner ??= new MessageScanner();
+    // What came before the scanner was one whole message.
+    const before = this.receivedBytes > to - from && scanner.started === 0 ? 1 : 0;
+    scanner.scan(bytes, from, to);
+    return scanner.started + before > 1;
+  }
+
+  /** Ends the reply with a failure, which becomes the end of the log. */
+  fail(failure: Failure): void {
+    this.failure = failure;
+    appendFailure(this.log, failure);
+    this.#end(statusOfFailure(failure).code);
+  }
+
+  /** The log has its end. */
+  #end(status: number): void {
+    this.ended = true;
+    this.status = status;
+  }
+
+  /** What initial or trailing metadata says about sharing the reply; the stricter word counts. */
+  #restrict({ isPrivate, maxAgeMs }: CachePolicy): void {
+    if (isPrivate) this.isPrivate = true;
+    this.maxAgeMs = Math.min(this.maxAgeMs, maxAgeMs);
+  }
+}
