@@ -8,8 +8,9 @@ import {
 import { isOneMessage } from "../grpc/mod.ts";
 import { CallbackAlarm, Pump, type PumpOwner, type Socket, type Turn } from "../transport/mod.ts";
 import { ERROR_CODE, type HeaderCache } from "../wire/mod.ts";
-import { Call, type CallerLink } from "./call.ts";
+import { Call } from "./call.ts";
 import type { CallContext } from "./call_context.ts";
+import type { CallerLink } from "./caller_link.ts";
 import { type Failure, failureReply, statusOfFailure } from "../upstream/mod.ts";
 import { httpReply } from "./own_reply.ts";
 import type { Router } from "./request_route.ts";
@@ -46,7 +47,7 @@ export interface CallerContext extends CallContext {
 }
 
 /** One connection of a caller. */
-export class CallerSession implements ConnectionSink<Call>, PumpOwner, CallerLink {
+export class CallerSession implements ConnectionSink<Call>, PumpOwner, CallerLink<Call> {
   readonly connection: Connection<Call>;
   readonly context: CallerContext;
   readonly remote: string;

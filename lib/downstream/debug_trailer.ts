@@ -1,3 +1,4 @@
+import type { Outcome } from "../observe/mod.ts";
 import {
   Field,
   FLAG,
@@ -7,7 +8,21 @@ import {
   OutputBuffer,
   writeLiteral,
 } from "../wire/mod.ts";
-import type { Outcome } from "../observe/mod.ts";
+
+/** The log of one caller that asked how its call was answered: the last block says so. */
+export class DebugLog {
+  #log: FrameLog | undefined = undefined;
+
+  /** The log to read in place of an ended one, from where `stream` has read up to now. */
+  of(
+    ended: FrameLog,
+    stream: { position: number; partialBytes: number },
+    outcome: Outcome,
+  ): FrameLog {
+    const boundary = stream.position + stream.partialBytes;
+    return this.#log ??= withDebugTrailer(ended, { outcome, boundary });
+  }
+}
 
 /**
  * A copy of an ended log, positions included, whose last block says how the call was answered. `boundary` is where a

@@ -123,9 +123,9 @@ export class FlightCall implements Reply, ReplySource, ExchangeOwner {
   }
 
   /** Somebody has left while others wait. What may still be sent for its leader is theirs from then on. */
-  left(caller: FlightWaiter): void {
+  left(caller: Waiter<FlightCall>): void {
     const exchange = this.#exchange;
-    if (exchange === undefined || caller !== this.#leader) return;
+    if (exchange === undefined || caller as Waiting !== this.#leader) return;
     if (exchange.deadlineMs === NO_DEADLINE) return;
     const next = patientWaiter(this.#waiters(), this.#context.timers.nowMs);
     if (next !== undefined) exchange.deadlineMs = next.deadlineMs;

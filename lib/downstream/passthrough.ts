@@ -1,26 +1,25 @@
+import type { Stream } from "../connection/mod.ts";
 import { MessageScanner } from "../grpc/mod.ts";
 import type { Field, FrameLog } from "../wire/mod.ts";
-import {
-  Exchange,
-  type ExchangeOwner,
-  type Failure,
-  type Target,
-  type Upstream,
-} from "../upstream/mod.ts";
+import { Exchange, type ExchangeOwner, type Failure, type Upstream } from "../upstream/mod.ts";
+import type { MissedSharing } from "./missed_sharing.ts";
+import type { RequestRoute } from "./request_route.ts";
 
 /** A caller's call, as its passthrough sees it. */
 export interface PassedCall {
-  readonly target: Target;
+  readonly route: RequestRoute;
   /** The fields that belong to this call alone. */
   readonly perCall: readonly Field[];
   readonly deadlineMs: number;
-  readonly upstream: Upstream;
+  /** The caller's stream. */
+  readonly stream: Stream<unknown>;
+  readonly session: {
+    readonly context: { readonly backend: Upstream; readonly missed: MissedSharing };
+    readonly connection: { consumed(stream: Stream<unknown>, bytes: number): void };
+    flushSoon(): void;
+  };
   /** So much of the request is still to be taken by the backend. */
   holds(bytes: number): void;
-  /** The backend took so many bytes of DATA: the caller may send as many more. */
-  taken(bytes: number): void;
-  /** The request's only DATA came with its end: all there is of it is in the exchange's body. */
-  askedOnce(exchange: Exchange): void;
   /** Relays what there is of the reply. */
   readMore(): void;
   /** Ends this call alone. */
@@ -45,7 +44,7 @@ export class Passthrough implements ExchangeOwner {
     this.#scanner = request.scanner ?? new MessageScanner();
     this.#takenBytes = this.#creditedBytes = request.body.dataBytes;
     this.exchange = new Exchange(this, {
-      target: call.target,
+      target: call.route,
       perCall: call.perCall,
       body: request.body,
       headEndsStream: request.headEndsStream,
@@ -55,7 +54,7 @@ export class Passthrough implements ExchangeOwner {
   }
 
   start(): void {
-    this.#call.upstream.start(this.exchange);
+    this.#call.session.context.backend.start(this.exchange);
     this.#holdWhilePending();
   }
 
@@ -68,8 +67,9 @@ export class Passthrough implements ExchangeOwner {
     if (this.#scanner.started > 1) exchange.isStreaming = true;
     const isOnly = endStream && exchange.body.end === 0;
     exchange.body.appendData(bytes, from, to, endStream);
-    if (isOnly) this.#call.askedOnce(exchange);
-    this.#call.upstream.bodyGrew(exchange);
+    const { route, session: { context } } = this.#call;
+    if (isOnly && !route.method.verdict.eligible) context.missed.passed(route, exchange.body);
+    context.backend.bodyGrew(exchange);
     this.#holdWhilePending();
   }
 
@@ -87,7 +87,7 @@ export class Passthrough implements ExchangeOwner {
 
   /** Nobody waits for it any more. */
   cancel(): void {
-    this.#call.upstream.cancel(this.exchange);
+    this.#call.session.context.backend.cancel(this.exchange);
   }
 
   bodyMoved(): void {
@@ -96,7 +96,9 @@ export class Passthrough implements ExchangeOwner {
     const due = this.#takenBytes - this.#creditedBytes - waiting;
     if (due <= 0) return;
     this.#creditedBytes += due;
-    this.#call.taken(due);
+    const { session, stream } = this.#call;
+    session.connection.consumed(stream, due);
+    session.flushSoon();
   }
 
   replyGrew(): void {

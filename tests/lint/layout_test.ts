@@ -39,8 +39,6 @@ const MAX_LINES = 300;
 const LONGER: Readonly<Record<string, string>> = {
   "lib/connection/connection.ts":
     "the whole public face of a connection, most of it what each call promises",
-  "lib/downstream/call.ts":
-    "one call's life in the order it is lived; its time, its own exchange and its fields are apart",
 };
 
 /** Where a machine keeps a checkout or a home: meaningful to whoever wrote it and to nobody else. */

@@ -1,0 +1,211 @@
+import { Waiter } from "../collapse/mod.ts";
+import type { Stream } from "../connection/mod.ts";
+import { STATUS } from "../grpc/mod.ts";
+import type { Outcome, PassReason } from "../observe/mod.ts";
+import {
+  type Exchange,
+  type Failure,
+  failureReply,
+  failureTrailers,
+  NO_DEADLINE,
+  type ReplySource,
+  statusOfFailure,
+} from "../upstream/mod.ts";
+import type { Field } from "../wire/mod.ts";
+import { CallClock } from "./call_clock.ts";
+import type { CallerLink } from "./caller_link.ts";
+import type { DebugLog } from "./debug_trailer.ts";
+import type { FlightCall } from "./flight_call.ts";
+import type { Passthrough } from "./passthrough.ts";
+import type { RequestBody } from "./request_body.ts";
+import type { RequestRoute } from "./request_route.ts";
+
+/**
+ * Where a call stands: its one message is awaited; it reads what a flight has gathered or has left behind; it has a
+ * backend call of its own; it is over.
+ */
+type Phase = "gathering" | "reading" | "passing" | "done";
+
+/**
+ * A caller's call as a reader: whatever reply it was given to read, a flight's, a stored one or its own, up to the one
+ * end that it has. What it is given is decided by `Call`, of which this is the lower half; `Self` is that class.
+ */
+export abstract class ReadingCall<Self> extends Waiter<FlightCall> {
+  readonly session: CallerLink<Self>;
+  readonly stream: Stream<Self>;
+  readonly route: RequestRoute;
+  readonly perCall: readonly Field[];
+  /** When the caller gives up, by the transport's clock. */
+  deadlineMs = NO_DEADLINE;
+  /** When something last came from the caller. */
+  lastByteMs: number;
+  readonly receivedMs: number;
+  protected phase: Phase = "gathering";
+  protected outcome: Outcome | undefined = undefined;
+  #clock: CallClock | undefined = undefined;
+  /** What is kept of the request; undefined while nothing is. */
+  protected body: RequestBody | undefined = undefined;
+  /** The reply that is read, where that is not the flight's. */
+  protected source: ReplySource | undefined = undefined;
+  /** The stored result that is read. */
+  protected stored: FlightCall | undefined = undefined;
+  /** The backend call that the call has to itself. */
+  protected own: Passthrough | undefined = undefined;
+  protected debug: DebugLog | undefined = undefined;
+
+  constructor(
+    session: CallerLink<Self>,
+    stream: Stream<Self>,
+    head: { route: RequestRoute; perCall: readonly Field[]; nowMs: number },
+  ) {
+    super();
+    this.session = session;
+    this.stream = stream;
+    this.route = head.route;
+    this.perCall = head.perCall;
+    this.receivedMs = this.lastByteMs = head.nowMs;
+  }
+
+  get isGathering(): boolean {
+    return this.phase === "gathering";
+  }
+
+  get isOver(): boolean {
+    return this.phase === "done";
+  }
+
+  /** The backend call that the call has to itself. */
+  get ownExchange(): Exchange | undefined {
+    return this.own?.exchange;
+  }
+
+  /** Nothing more has come for too long: this may be a stream. */
+  abstract passQuietly(): void;
+  abstract readonly isWithinMessage: boolean;
+
+  // ---- the reply
+
+  /** Reads a reply that is whole already. */
+  protected read(source: ReplySource): void {
+    this.phase = "reading";
+    this.source = source;
+    this.readMore();
+    if (!this.isOver) this.awaitDeadline();
+  }
+
+  /** Relays what there is of the reply and has not been relayed. */
+  readMore(): void {
+    if (this.isOver) return;
+    const { stream, session, flight } = this;
+    const source = flight === undefined ? this.source! : flight.reply;
+    if (source.largestListBytes > session.connection.peer.maxHeaderListBytes) {
+      return this.failOwn({ kind: "headersTooLarge", whose: "reply" });
+    }
+    const log = source.ended && this.debug?.of(source.log, stream, this.outcome!) || source.log;
+    session.connection.relay(stream, log);
+    session.flushSoon();
+    if (stream.localEnded) this.#finish(source.status);
+    else if (flight !== undefined) flight.reply.progressed(stream.position);
+    else this.own?.progressed(stream.position);
+  }
+
+  /** Relays more where other callers are served in the same breath: a fault of ours ends this call and not theirs. */
+  readMoreOrFail(): void {
+    try {
+      this.readMore();
+    } catch (error) {
+      this.session.fault(this.stream, error);
+    }
+  }
+
+  // ---- the end
+
+  /** Runs something for this call that a fault of ours may end: this call, and no other. */
+  guard(work: () => void): void {
+    try {
+      work();
+    } catch (error) {
+      this.session.fault(this.stream, error);
+    }
+  }
+
+  /** The caller reset its stream, or its connection is gone. */
+  gone(): void {
+    if (this.isOver) return;
+    this.#withdraw();
+    this.#finish(STATUS.cancelled);
+  }
+
+  /** Ends this call alone with a failure that is its own: whoever shares with it does not notice. */
+  failOwn(failure: Failure): void {
+    if (this.isOver) return;
+    const { stream, session } = this;
+    if (!stream.localEnded) {
+      const hasBegun = stream.position > 0;
+      const fields = hasBegun ? failureTrailers(failure) : failureReply(failure);
+      session.connection.sendFinalHeaders(stream, fields);
+      session.flushSoon();
+    }
+    this.#withdraw();
+    this.#finish(statusOfFailure(failure).code);
+  }
+
+  /** Waits for nothing any more; the backend call ends when nobody else does. */
+  #withdraw(): void {
+    const { flight } = this;
+    if (flight === undefined) this.own?.cancel();
+    else if (this.session.context.map.leave(this)) flight.reply.cancel();
+    else flight.reply.left(this);
+  }
+
+  #finish(status: number): void {
+    const { context } = this.session;
+    const { method } = this.route;
+    if (this.outcome === undefined) this.decide("rejected");
+    else if (this.outcome === "joined") this.decide("joined");
+    this.body?.hold(0);
+    this.phase = "done";
+    this.stream.owner = undefined;
+    this.source = undefined;
+    this.#clock?.stop();
+    this.stored?.readerLeft();
+    if (this.flight !== undefined) {
+      const shared = this.flight.reply;
+      context.map.leave(this);
+      shared.waiterLeft();
+    }
+    method.counters.responses.add(status);
+    context.counters.durations[this.outcome!].observe(context.timers.nowMs - this.receivedMs);
+    if (this.own !== undefined) {
+      const { exchange } = this.own;
+      exchange.release();
+      if (!method.verdict.eligible && exchange.attempts > 0) this.#invalidate();
+    }
+    this.session.callEnded();
+  }
+
+  /** Something may have been changed: what was answered before must not hide it from this caller. */
+  #invalidate(): void {
+    const { context } = this.session;
+    if (!context.limits.invalidates) return;
+    const { service } = this.route.method;
+    service.generation++;
+    context.counters.countInvalidation(service.name);
+  }
+
+  protected decide(outcome: Outcome, reason?: PassReason): void {
+    this.outcome = outcome;
+    this.route.method.counters.outcomes[outcome]++;
+    if (reason !== undefined) this.session.context.counters.passed[reason]++;
+  }
+
+  // ---- time
+
+  protected awaitDeadline(): void {
+    if (this.deadlineMs !== NO_DEADLINE) this.timed().awaitDeadline();
+  }
+
+  protected timed(): CallClock {
+    return this.#clock ??= new CallClock(this);
+  }
+}
