@@ -35,7 +35,7 @@ function classifyFailure(failure: Failure, exchange: Exchange, nowMs: number): C
     case "notGrpc": // a load balancer's page in place of a backend
       return failure.httpStatus >= 500 ? "failure" : "success";
     case "backendReset":
-      return failure.code === ERROR_CODE.cancel ? "neutral" : "failure";
+      return isOfTheCaller(failure.code, exchange) ? "neutral" : "failure";
     case "backendTimeout":
     case "deadline":
     case "callerGone":
@@ -45,10 +45,20 @@ function classifyFailure(failure: Failure, exchange: Exchange, nowMs: number): C
   }
 }
 
+/** The backend gave up for the caller's sake: the caller cancelled, or has sent what the backend could not read. */
+function isOfTheCaller(code: number, exchange: Exchange): boolean {
+  return code === ERROR_CODE.cancel || code === ERROR_CODE.protocolError && isSilent(exchange);
+}
+
+/** Nothing of the backend's own has come. */
+function isSilent({ reply: { receivedBytes, largestListBytes } }: Exchange): boolean {
+  return receivedBytes === 0 && largestListBytes === 0;
+}
+
 /** Nothing came, and time is what ended the call. */
 function isTimeout(failure: Failure, exchange: Exchange, nowMs: number): boolean {
-  const { reply, deadlineMs } = exchange;
-  if (reply.receivedBytes > 0 || reply.largestListBytes > 0) return false;
+  const { deadlineMs } = exchange;
+  if (!isSilent(exchange)) return false;
   const isOver = failure.kind === "backendTimeout" ||
     deadlineMs !== NO_DEADLINE && nowMs >= deadlineMs - DEADLINE_SLACK_MS;
   return isOver && waited(exchange, nowMs);

@@ -32,10 +32,9 @@ export class Call extends ReadingCall<Call> implements FlightWaiter, PassedCall,
       if (read.wantsDebug) this.debug = new DebugLog();
       if (read.timeoutMs !== undefined) this.deadlineMs = this.receivedMs + read.timeoutMs;
     }
-    const { keyHead, method, asksHealth } = this.route;
+    const { keyHead, asksHealth } = this.route;
     if (endStream) this.#pass(this.#passReason, true); // no message is not the same as an empty one
     else if (keyHead === undefined && !asksHealth) this.#pass(this.#passReason);
-    else if (method.behaviour === "streaming") this.#pass("streaming");
     else this.session.awaitMessage(this);
   }
 
@@ -50,7 +49,7 @@ export class Call extends ReadingCall<Call> implements FlightWaiter, PassedCall,
     const { context, connection } = this.session;
     const { keyHead, method } = this.route;
     if (keyHead === undefined) return this.#answerHealth(bytes, from, to);
-    if (method.behaviour === "unknown") method.behaviour = "unary";
+    method.behaviour.saw("unary", connection.nowMs);
     const isTooLarge = to - from - MESSAGE_PREFIX_BYTES > context.limits.maxMessageBytes;
     if (isTooLarge) return this.#passWhole(bytes, from, to, "size");
     if (this.#fields.isAlone) return this.#passWhole(bytes, from, to, "no_store");
@@ -68,13 +67,20 @@ export class Call extends ReadingCall<Call> implements FlightWaiter, PassedCall,
     else this.#join(flight);
   }
 
-  /** The message did not come with the head. */
+  /** The message did not come whole in the read that brought the head. */
   awaitQuiet(): void {
-    this.timed().awaitQuiet();
+    const { behaviour } = this.route.method;
+    if (behaviour.at(this.session.connection.nowMs) === "streaming") this.passQuietly();
+    else this.timed().awaitQuiet();
   }
 
   /** Nothing more has come for too long: this may be a stream. */
   passQuietly(): void {
+    const { method } = this.route;
+    const { nowMs } = this.session.context.timers;
+    const isWhole = !this.isWithinMessage && this.body?.log !== undefined;
+    // Its message is there and it has waited for the end in vain: others need not.
+    if (isWhole && method.behaviour.at(nowMs) === "unary") method.behaviour.saw("streaming", nowMs);
     this.#pass(this.route.keyHead === undefined ? "method" : "streaming");
   }
 
@@ -101,7 +107,7 @@ export class Call extends ReadingCall<Call> implements FlightWaiter, PassedCall,
     const body = this.#request;
     switch (body.gather([bytes, from, to], { endStream, maxMessageBytes })) {
       case "several":
-        this.route.method.behaviour = "streaming";
+        this.route.method.behaviour.saw("streaming", connection.nowMs);
         return this.#pass("streaming");
       case "tooLarge":
         return this.#pass("size");
@@ -120,7 +126,7 @@ export class Call extends ReadingCall<Call> implements FlightWaiter, PassedCall,
     const log = ownHealthReply(bytes.subarray(from, to), this.session.context.isServing());
     if (log === undefined) return this.#passWhole(bytes, from, to, "method");
     this.decide("passed", "method");
-    this.read({ log, ended: true, status: STATUS.ok, largestListBytes: 0 });
+    this.read({ log, ended: true, status: STATUS.ok, largestListBytes: 0, knowsMethod: false });
   }
 
   // ---- sharing

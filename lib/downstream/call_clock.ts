@@ -1,5 +1,6 @@
 import { Alarm, type Timers } from "../transport/mod.ts";
 import { type Failure, NO_DEADLINE } from "../upstream/mod.ts";
+import type { Behaviour } from "./behaviour.ts";
 
 /** A call of a method that nothing is known of passes when it has been silent this long: it may be a stream. */
 const QUIET_UNKNOWN_MS = 10;
@@ -22,7 +23,7 @@ export interface TimedCall {
   readonly isGathering: boolean;
   /** A part of a message has come, and the rest of it has not. */
   readonly isWithinMessage: boolean;
-  readonly route: { readonly method: { readonly behaviour: string } };
+  readonly route: { readonly method: { readonly behaviour: Behaviour } };
   /** The connection that the call came on. */
   readonly session: {
     readonly context: { readonly timers: Timers };
@@ -98,8 +99,8 @@ export class CallClock extends Alarm {
   }
 
   get #patienceMs(): number {
-    const { route, isWithinMessage } = this.#call;
-    const isPatient = isWithinMessage || route.method.behaviour === "unary";
+    const { route, isWithinMessage, lastByteMs } = this.#call;
+    const isPatient = isWithinMessage || route.method.behaviour.at(lastByteMs) === "unary";
     return isPatient ? QUIET_UNARY_MS : QUIET_UNKNOWN_MS;
   }
 

@@ -1,11 +1,13 @@
 import type { KeyCodec } from "../collapse/mod.ts";
 import type { ProxyCounters } from "../observe/mod.ts";
 import type { FlightContext } from "./flight_call.ts";
+import type { MethodTable } from "./method_table.ts";
 import type { MissedSharing } from "./missed_sharing.ts";
 
 /** What every call needs and none owns. */
 export interface CallContext extends FlightContext {
   readonly counters: ProxyCounters;
+  readonly methods: MethodTable;
   readonly missed: MissedSharing;
   readonly codec: KeyCodec;
   /** Anything is collapsed at all (COLLAPSER_MODE). */

@@ -63,6 +63,7 @@ export class FlightCall implements Reply, ReplySource, ExchangeOwner {
   ended = false;
   status = NO_STATUS;
   largestListBytes = 0;
+  knowsMethod = false;
   /** Callers that read it as a stored result and are not done. */
   readers = 0;
   #context: FlightContext;
@@ -148,7 +149,7 @@ export class FlightCall implements Reply, ReplySource, ExchangeOwner {
 
   replyGrew(): void {
     const { flight } = this;
-    if (this.#exchange !== undefined) this.largestListBytes = this.#exchange.reply.largestListBytes;
+    if (this.#exchange !== undefined) this.#note(this.#exchange.reply);
     if (this.#outgrewLimit) flight.sealed = true;
     if (this.#exchange?.reply.isPrivate) this.#turnFollowersAway(this.#exchange);
     this.#relayToAll();
@@ -164,7 +165,7 @@ export class FlightCall implements Reply, ReplySource, ExchangeOwner {
     this.ended = true;
     const { reply } = exchange;
     this.status = reply.status;
-    this.largestListBytes = reply.largestListBytes;
+    this.#note(reply);
     if (reply.isPrivate) this.#turnFollowersAway(exchange);
     this.#exchange = undefined;
     this.#leader = undefined;
@@ -177,6 +178,12 @@ export class FlightCall implements Reply, ReplySource, ExchangeOwner {
     if (keptMs > SETTLE_ABOVE_MS) log.settle();
     map.keep(flight, nowMs, keptMs);
     this.#relayToAll();
+  }
+
+  /** Keeps what waiters ask of the reply: it may be read when nothing else is left of the exchange. */
+  #note({ largestListBytes, knowsMethod }: ReplySource): void {
+    this.largestListBytes = largestListBytes;
+    this.knowsMethod = knowsMethod;
   }
 
   /** The reply is larger than what is kept for those who come later. */

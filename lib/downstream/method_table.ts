@@ -6,13 +6,21 @@ import {
   OTHER_LABEL,
   type ProxyCounters,
 } from "../observe/mod.ts";
+import { Behaviour } from "./behaviour.ts";
+import { BoundedPaths } from "./bounded_paths.ts";
 import type { RecentCalls } from "./recent_calls.ts";
+import { Services } from "./services.ts";
 
-/** Methods remembered before all are forgotten: far more than any backend has, so this is a scanner at work. */
-const MAX_METHODS = 10_000;
+/**
+ * Methods that a backend has answered, with something other than UNIMPLEMENTED, and what their paths may take together:
+ * far more than any backend has, unless it answers whatever it is asked.
+ */
+const MAX_CONFIRMED = 10_000;
+const MAX_CONFIRMED_CHARS = 2 ** 21;
 
-/** What callers of a method were seen to do: it decides how long a call is waited for before it passes. */
-export type Behaviour = "unknown" | "unary" | "streaming";
+/** Methods that callers name and no backend has answered yet; beyond it those that came first are forgotten. */
+const MAX_STRANGERS = 1_000;
+const MAX_STRANGER_CHARS = 2 ** 18;
 
 /** What the policy file says of a method. */
 export interface MethodPolicy {
@@ -39,70 +47,95 @@ export interface Method {
   readonly service: Service;
   readonly verdict: Verdict;
   readonly policy: MethodPolicy;
-  readonly counters: MethodCounters;
-  behaviour: Behaviour;
+  /** Its own; they are shown once a backend has answered the method, and count as those of `other` until then. */
+  counters: MethodCounters;
+  /** A backend has answered it with something other than UNIMPLEMENTED. */
+  isConfirmed: boolean;
+  readonly behaviour: Behaviour;
   readonly recent: RecentCalls;
 }
 
-/** Methods and services by name, judged once. */
+/** What a method table is made with. */
+export interface MethodTableOptions {
+  readonly eligibility: Eligibility;
+  readonly counters: ProxyCounters;
+  readonly observer: CallObserver;
+  /** What is known of a method's descriptor. */
+  readonly levelOf?: (service: string, method: string) => IdempotencyLevel | undefined;
+  /** A backend has answered a method of this service for the first time. */
+  readonly onConfirm?: (service: string) => void;
+  /** Every verdict was forgotten: what was shared by one must not be any more. */
+  readonly onForget: () => void;
+}
+
+/**
+ * Methods and services by name, judged once. Callers name them, so strangers can fill the table: those that no backend
+ * has answered are forgotten first, and have no label of their own.
+ */
 export class MethodTable {
-  /** Raised when everything was forgotten: what refers to a method of an earlier epoch must ask again. */
+  /** Raised when every verdict was forgotten: what refers to a method of an earlier epoch must ask again. */
   epoch = 0;
   /** Stands in where a request is no gRPC call at all: nobody judges it, and it takes no label. */
-  readonly none: Method = {
-    path: "",
-    service: { name: "", generation: 0 },
-    verdict: { eligible: false, why: "it is no gRPC call" },
-    policy: NO_POLICY,
-    counters: new MethodCounters(OTHER_LABEL),
-    behaviour: "unknown",
-    recent: {},
-  };
-  #methods = new Map<string, Method>();
-  #services = new Map<string, Service>();
-  #eligibility: Eligibility;
-  #counters: ProxyCounters;
-  #observer: CallObserver;
-  #onForget: () => void;
+  readonly none: Method;
+  readonly #confirmed = new BoundedPaths<Method>(MAX_CONFIRMED, MAX_CONFIRMED_CHARS);
+  readonly #strangers = new BoundedPaths<Method>(MAX_STRANGERS, MAX_STRANGER_CHARS);
+  readonly #services = new Services();
+  readonly #options: MethodTableOptions;
   #policies: readonly NamedPolicy[] = [];
-  #levelOf: (service: string, method: string) => IdempotencyLevel | undefined;
 
-  constructor(options: {
-    eligibility: Eligibility;
-    counters: ProxyCounters;
-    observer: CallObserver;
-    /** What is known of a method's descriptor. */
-    levelOf?: (service: string, method: string) => IdempotencyLevel | undefined;
-    /** Flights and results refer to services by identity, so they have to go as well. */
-    onForget: () => void;
-  }) {
-    this.#eligibility = options.eligibility;
-    this.#counters = options.counters;
-    this.#observer = options.observer;
-    this.#onForget = options.onForget;
-    this.#levelOf = options.levelOf ?? (() => undefined);
+  constructor(options: MethodTableOptions) {
+    this.#options = options;
+    this.none = {
+      path: "",
+      service: { name: "", generation: 0 },
+      verdict: { eligible: false, why: "it is no gRPC call" },
+      policy: NO_POLICY,
+      counters: new MethodCounters(OTHER_LABEL),
+      isConfirmed: false,
+      behaviour: new Behaviour(),
+      recent: {},
+    };
   }
 
   method(path: string): Method {
-    const known = this.#methods.get(path);
+    const known = this.known(path);
     if (known !== undefined) return known;
-    if (this.#methods.size >= MAX_METHODS) this.#forget();
     // What is no path of gRPC's goes to the backend all the same: saying 12 is its privilege.
     const { service, method } = splitMethod(path) ?? { service: "", method: path };
     const policy = this.#policyFor(service, method);
     const verdict = this.#judge(service, method, policy);
     const made: Method = {
       path,
-      service: this.#service(service),
+      service: this.#services.get(service),
       verdict,
       policy,
-      counters: this.#counters.method(path),
-      behaviour: "unknown",
+      counters: new MethodCounters(path),
+      isConfirmed: false,
+      behaviour: new Behaviour(),
       recent: {},
     };
-    this.#methods.set(path, made);
-    this.#observer.methodJudged(path, verdict);
+    this.#strangers.add(path, made);
+    this.#options.observer.methodJudged(path, verdict);
     return made;
+  }
+
+  /** The method when it was called before, and is remembered. */
+  known(path: string): Method | undefined {
+    return this.#confirmed.get(path) ?? this.#strangers.get(path);
+  }
+
+  /** A backend knows the method. */
+  confirm(method: Method): void {
+    method.isConfirmed = true;
+    method.counters = this.#options.counters.show(method.counters);
+    this.#strangers.delete(method.path);
+    this.#confirmed.add(method.path, method);
+    this.#options.onConfirm?.(method.service.name);
+  }
+
+  /** A call of a method that no backend has confirmed is over. */
+  ended(method: Method): void {
+    this.#options.counters.countAsOther(method.counters);
   }
 
   /** What the policy file says from now on; every method is looked at anew. */
@@ -113,21 +146,25 @@ export class MethodTable {
 
   /** More is known of a service: when that changes a verdict, every method is looked at anew. */
   reconsider(service: string): void {
-    for (const { path, verdict, policy, service: { name } } of this.#methods.values()) {
-      if (name !== service) continue;
-      const { method = "" } = splitMethod(path) ?? {};
-      if (this.#judge(service, method, policy).eligible !== verdict.eligible) return this.#forget();
+    for (const methods of [this.#confirmed, this.#strangers]) {
+      for (const { path, verdict, policy, service: { name } } of methods.values()) {
+        if (name !== service) continue;
+        const { method = "" } = splitMethod(path) ?? {};
+        const { eligible } = this.#judge(service, method, policy);
+        if (eligible !== verdict.eligible) return this.#forget();
+      }
     }
   }
 
   #judge(service: string, method: string, { collapse }: MethodPolicy): Verdict {
+    const { eligibility, levelOf } = this.#options;
     if (collapse === undefined || neverCollapses(service)) {
-      return this.#eligibility(service, method, this.#levelOf(service, method));
+      return eligibility(service, method, levelOf?.(service, method));
     }
     return { eligible: collapse, why: "the policy file says so" };
   }
 
-  /** The entry that names it most closely (gRPC, doc/service_config.md). */
+  /** The entry that names a method most closely (gRPC, doc/service_config.md). */
   #policyFor(service: string, method: string): MethodPolicy {
     const find = (wanted: { service: string; method: string }) =>
       this.#policies.find((policy) =>
@@ -137,23 +174,10 @@ export class MethodTable {
       find({ service: "", method: "" }) ?? NO_POLICY;
   }
 
-  /** The method when it was called before. */
-  known(path: string): Method | undefined {
-    return this.#methods.get(path);
-  }
-
-  #service(name: string): Service {
-    const known = this.#services.get(name);
-    if (known !== undefined) return known;
-    const made = { name, generation: 0 };
-    this.#services.set(name, made);
-    return made;
-  }
-
   #forget(): void {
-    this.#methods.clear();
-    this.#services.clear();
+    this.#confirmed.clear();
+    this.#strangers.clear();
     this.epoch++;
-    this.#onForget();
+    this.#options.onForget();
   }
 }

@@ -1,8 +1,8 @@
 import type { Stream } from "../connection/mod.ts";
 import { MessageScanner } from "../grpc/mod.ts";
 import type { Field, FrameLog } from "../wire/mod.ts";
-import { Exchange, type ExchangeOwner, type Failure, type Upstream } from "../upstream/mod.ts";
-import type { MissedSharing } from "./missed_sharing.ts";
+import { Exchange, type ExchangeOwner, type Failure } from "../upstream/mod.ts";
+import type { CallContext } from "./call_context.ts";
 import type { RequestRoute } from "./request_route.ts";
 
 /** A caller's call, as its passthrough sees it. */
@@ -14,7 +14,7 @@ export interface PassedCall {
   /** The caller's stream. */
   readonly stream: Stream<unknown>;
   readonly session: {
-    readonly context: { readonly backend: Upstream; readonly missed: MissedSharing };
+    readonly context: CallContext;
     readonly connection: { consumed(stream: Stream<unknown>, bytes: number): void };
     flushSoon(): void;
   };
@@ -34,6 +34,9 @@ export class Passthrough implements ExchangeOwner {
   /** DATA bytes taken from the caller, and those it was given credit for. */
   #takenBytes: number;
   #creditedBytes: number;
+  /** DATA of the reply that was handed on. */
+  #seenBytes = 0;
+  #hasEnded = false;
 
   /** `body` is what there is of the request, credited already; `scanner` has followed it. */
   constructor(
@@ -102,11 +105,37 @@ export class Passthrough implements ExchangeOwner {
   }
 
   replyGrew(): void {
+    const { reply, body, headEndsStream } = this.exchange;
+    if (reply.receivedBytes > this.#seenBytes) {
+      this.#seenBytes = reply.receivedBytes;
+      this.#changes();
+      const { route: { method }, session: { context } } = this.#call;
+      if (!body.ended && !headEndsStream) method.behaviour.saw("streaming", context.timers.nowMs);
+    }
     this.#call.readMore();
   }
 
   replyEnded(): void {
+    this.#hasEnded = true;
+    this.#changes();
     this.#call.readMore();
+  }
+
+  /** The call is over, its reply or no: nothing reads the logs any more. */
+  release(): void {
+    if (!this.#hasEnded) this.#changes();
+    this.exchange.release();
+  }
+
+  /**
+   * Something may have been changed, so what was answered before must not hide it: from this caller, or from whoever
+   * learns of it by the answer. Told before the answer is handed on.
+   */
+  #changes(): void {
+    const { route: { method: { verdict, service } }, session: { context } } = this.#call;
+    if (verdict.eligible || this.exchange.attempts === 0 || !context.limits.invalidates) return;
+    service.generation++;
+    context.counters.countInvalidation(service.name);
   }
 
   timeIsUp(): void {} // the call's own deadline bounds it

@@ -97,7 +97,9 @@ export abstract class ReadingCall<Self> extends Waiter<FlightCall> {
   readMore(): void {
     if (this.isOver) return;
     const { stream, session, flight } = this;
+    const { method } = this.route;
     const source = flight === undefined ? this.source! : flight.reply;
+    if (source.knowsMethod && !method.isConfirmed) session.context.methods.confirm(method);
     if (source.largestListBytes > session.connection.peer.maxHeaderListBytes) {
       return this.failOwn({ kind: "headersTooLarge", whose: "reply" });
     }
@@ -175,22 +177,10 @@ export abstract class ReadingCall<Self> extends Waiter<FlightCall> {
       shared.waiterLeft();
     }
     method.counters.responses.add(status);
+    if (!method.isConfirmed) context.methods.ended(method);
     context.counters.durations[this.outcome!].observe(context.timers.nowMs - this.receivedMs);
-    if (this.own !== undefined) {
-      const { exchange } = this.own;
-      exchange.release();
-      if (!method.verdict.eligible && exchange.attempts > 0) this.#invalidate();
-    }
+    this.own?.release();
     this.session.callEnded();
-  }
-
-  /** Something may have been changed: what was answered before must not hide it from this caller. */
-  #invalidate(): void {
-    const { context } = this.session;
-    if (!context.limits.invalidates) return;
-    const { service } = this.route.method;
-    service.generation++;
-    context.counters.countInvalidation(service.name);
   }
 
   protected decide(outcome: Outcome, reason?: PassReason): void {

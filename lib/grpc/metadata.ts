@@ -31,20 +31,24 @@ export const IGNORED_KEY_NAMES: ReadonlySet<string> = new Set([
   "newrelic",
   "elastic-apm-traceparent",
   "sw8",
+  // The members of B3's and Datadog's families; any other name under them might be one that a backend reads
+  "x-b3-traceid",
+  "x-b3-spanid",
+  "x-b3-parentspanid",
+  "x-b3-sampled",
+  "x-b3-flags",
+  "x-datadog-trace-id",
+  "x-datadog-parent-id",
+  "x-datadog-sampling-priority",
+  "x-datadog-origin",
+  "x-datadog-tags",
   // Retries (gRPC proposal A6): the second attempt asks what the first one asked
   "grpc-previous-rpc-attempts",
 ]);
 
-/** Families of the same kind whose members are open-ended (B3, Datadog). */
-export const IGNORED_KEY_PREFIXES: readonly string[] = ["x-b3-", "x-datadog-"];
-
 /** Whether a request header is left out of the key by default. `name` is in lower case. */
 export function isIgnoredInKey(name: string): boolean {
-  if (IGNORED_KEY_NAMES.has(name)) return true;
-  for (const prefix of IGNORED_KEY_PREFIXES) {
-    if (name.startsWith(prefix)) return true;
-  }
-  return false;
+  return IGNORED_KEY_NAMES.has(name);
 }
 
 /**

@@ -29,12 +29,7 @@ export { type IdempotencyLevel, levelsIn, reflectionRequest } from "./descriptor
 export { healthReply, healthRequest, healthService, healthStatus } from "./health.ts";
 export { statusOfHttp } from "./http_status.ts";
 export { frameMessage, isOneMessage, MESSAGE_PREFIX_BYTES, MessageScanner } from "./message.ts";
-export {
-  IGNORED_KEY_NAMES,
-  IGNORED_KEY_PREFIXES,
-  isIgnoredInKey,
-  isReservedName,
-} from "./metadata.ts";
+export { IGNORED_KEY_NAMES, isIgnoredInKey, isReservedName } from "./metadata.ts";
 export { splitMethod } from "./method.ts";
 export { decodeGrpcMessage, encodeGrpcMessage } from "./percent.ts";
 export { statusOfReset } from "./reset.ts";

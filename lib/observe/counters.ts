@@ -60,6 +60,12 @@ export class StatusCounts {
   add(status: number): void {
     this.counts[status < STATUS_COUNT ? status : OTHER_STATUS]!++;
   }
+
+  /** Adds what `other` has counted, which starts again at nothing. */
+  take({ counts }: StatusCounts): void {
+    counts.forEach((count, status) => this.counts[status]! += count);
+    counts.fill(0);
+  }
 }
 
 /** One method's share, or that of all methods beyond the labels. */
@@ -78,6 +84,15 @@ export class MethodCounters {
 
   constructor(label: string) {
     this.label = label;
+  }
+
+  /** Adds what `other` has counted, which starts again at nothing. */
+  take(other: MethodCounters): void {
+    for (const outcome of OUTCOMES) {
+      this.outcomes[outcome] += other.outcomes[outcome];
+      other.outcomes[outcome] = 0;
+    }
+    this.responses.take(other.responses);
   }
 }
 
@@ -149,15 +164,36 @@ export class ProxyCounters {
   method(path: string): MethodCounters {
     const known = this.methods.get(path);
     if (known !== undefined) return known;
-    const label = this.methods.size < MAX_LABELS ? path : OTHER_LABEL;
-    const counters = this.methods.get(label) ?? new MethodCounters(label);
-    this.methods.set(label, counters);
+    const labels = this.methods.size - (this.methods.has(OTHER_LABEL) ? 1 : 0);
+    if (labels >= MAX_LABELS) return this.#other;
+    const counters = new MethodCounters(path);
+    this.methods.set(path, counters);
     return counters;
+  }
+
+  get #other(): MethodCounters {
+    const known = this.methods.get(OTHER_LABEL);
+    if (known !== undefined) return known;
+    const other = new MethodCounters(OTHER_LABEL);
+    this.methods.set(OTHER_LABEL, other);
+    return other;
+  }
+
+  /** Shows a method's own counters, under its label or, once there are {@linkcode MAX_LABELS}, as those of `other`. */
+  show(own: MethodCounters): MethodCounters {
+    const shown = this.method(own.label);
+    shown.take(own);
+    return shown;
+  }
+
+  /** Counts what a method has counted as that of `other`. */
+  countAsOther(own: MethodCounters): void {
+    this.#other.take(own);
   }
 
   /** A call was turned away before there was anything to call it by but its path. */
   countRejected(path: string, status: number): void {
-    const counters = this.method(path);
+    const counters = this.methods.get(path) ?? this.#other;
     counters.outcomes.rejected++;
     counters.responses.add(status);
     this.durations.rejected.observe(0);

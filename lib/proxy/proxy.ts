@@ -83,6 +83,7 @@ export class Proxy {
       counters,
       observer,
       levelOf: (service, method) => this.#reflection?.levelOf(service, method),
+      onConfirm: (service) => this.#reflection?.learn(service),
       onForget: () => this.map.forgetAll(),
     });
     this.#methods = methods;
@@ -113,12 +114,15 @@ export class Proxy {
       codec: withRecentKeys(codec),
       turn,
       collapses,
+      methods,
       missed,
       limits: limitsOf(options),
       isServing: () => this.readiness.ready,
       router: new Router(routing),
       requestHeaders: new HeaderCache((name) =>
-        CONTROL_FIELDS.has(name) || isKeyMetadata(name) && !inKey(name) && !STEADY_FIELDS.has(name)
+        CONTROL_FIELDS.has(name) ||
+        // A pseudo-header that is not defined must be found with the others, and refused (RFC 9113 §8.3).
+        isKeyMetadata(name) && !inKey(name) && !STEADY_FIELDS.has(name) && !name.startsWith(":")
       ),
       sessionClosed: (session) => this.#forget(session),
     };

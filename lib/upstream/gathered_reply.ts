@@ -1,5 +1,5 @@
 import type { ReceivedHeaders } from "../connection/mod.ts";
-import { isOneMessage, MessageScanner } from "../grpc/mod.ts";
+import { isOneMessage, MessageScanner, STATUS } from "../grpc/mod.ts";
 import { FrameLog, statelessBlock } from "../wire/mod.ts";
 import type { CachePolicy } from "./cache_policy.ts";
 import { type Failure, statusOfFailure } from "./failure.ts";
@@ -19,6 +19,8 @@ export interface ReplySource {
   readonly status: number;
   /** The larger of the reply's header lists, as far as they have come (RFC 9113 §6.5.2). */
   readonly largestListBytes: number;
+  /** The backend knows the method: it has sent a message, or a status of its own that is not UNIMPLEMENTED. */
+  readonly knowsMethod: boolean;
 }
 
 /** What a backend has answered, as it comes in: the log that callers read, and what must be known of it. */
@@ -39,6 +41,11 @@ export class GatheredReply implements ReplySource {
   creditedBytes = 0;
   /** Follows the messages once they are more than one frame. */
   #scanner: MessageScanner | undefined = undefined;
+
+  get knowsMethod(): boolean {
+    return this.receivedBytes > 0 ||
+      this.ended && this.failure === undefined && this.status !== STATUS.unimplemented;
+  }
 
   /** Something of the reply has come: headers at least. */
   get hasBegun(): boolean {

@@ -15,10 +15,10 @@ const REFLECTIONS = ["grpc.reflection.v1", "grpc.reflection.v1alpha"];
 /** A backend that needs longer than this to describe a service is asked again later. */
 const PATIENCE_MS = 5_000;
 
-/** Services that are asked about: callers name them, and each costs the backend a call. */
-const MAX_SERVICES = 200;
+/** Services that are asked about: each costs the backend a call. A backend has answered each, so strangers add none. */
+const MAX_SERVICES = 1_000;
 
-/** How long after its first call a service is asked about: until then its names decide, and the backend has calls to answer. */
+/** How long after its first answer a service is asked about: until then its names decide, and the backend has calls to answer. */
 const ASK_AFTER_MS = 1_000;
 
 /** One that could not be asked, since it is not up yet, is asked again soon, and then after twice as long each time. */
@@ -27,7 +27,7 @@ const FIRST_RETRY_MS = 1_000;
 /** A backend may be replaced by one whose descriptors say something else. */
 const ASK_AGAIN_MS = 300_000;
 
-/** What the backend's descriptors say of methods, asked for a service when it is first called, and again now and then. */
+/** What the backend's descriptors say of methods, asked for a service once it has answered, and again now and then. */
 export class Reflection {
   #world: InternalCallWorld;
   #changed: (service: string) => void;
@@ -47,14 +47,17 @@ export class Reflection {
     this.#changed = changed;
   }
 
-  /** What is known of a method now; what is not is asked for. */
+  /** What is known of a method now. */
   levelOf(service: string, method: string): IdempotencyLevel | undefined {
-    if (!this.#levels.has(service) && this.#levels.size < MAX_SERVICES) {
-      this.#levels.set(service, undefined);
-      this.#waiting.push(service);
-      if (this.#waiting.length === 1) this.#askIn(ASK_AFTER_MS); // else the one before it is on its way
-    }
     return this.#levels.get(service)?.get(method);
+  }
+
+  /** Asks about a service that the backend has answered, in a while. */
+  learn(service: string): void {
+    if (this.#levels.has(service) || this.#levels.size >= MAX_SERVICES) return;
+    this.#levels.set(service, undefined);
+    this.#waiting.push(service);
+    if (this.#waiting.length === 1) this.#askIn(ASK_AFTER_MS); // else the one before it is on its way
   }
 
   stop(): void {
@@ -113,12 +116,12 @@ export class Reflection {
     } else {
       this.#waiting.shift();
       const answer = log.data().subarray(MESSAGE_PREFIX_BYTES);
-      if (status === STATUS.ok) this.#learn(service, levelsIn(answer, service));
+      if (status === STATUS.ok) this.#heard(service, levelsIn(answer, service));
     }
     this.#askNext();
   }
 
-  #learn(service: string, levels: ReadonlyMap<string, IdempotencyLevel> | undefined): void {
+  #heard(service: string, levels: ReadonlyMap<string, IdempotencyLevel> | undefined): void {
     const before = this.#levels.get(service);
     this.#levels.set(service, levels);
     if (!isSame(before, levels)) this.#changed(service);

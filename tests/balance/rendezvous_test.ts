@@ -1,4 +1,4 @@
-import { assert, assertEquals, assertNotEquals } from "@std/assert";
+import { assert, assertEquals } from "@std/assert";
 import { hashText, weight } from "../../lib/balance/rendezvous.ts";
 
 function owner(key: string, places: readonly string[]): string {
@@ -13,10 +13,27 @@ Deno.test("hashText is the same in every process and release: replicas must agre
   assertEquals(hashes, [0x811c9dc5, 0xe50c2abf, 0xe40c292c, 0xc08ba594]);
 });
 
-Deno.test("hashText tells long texts apart by length, and by what it samples", () => {
-  const long = "x".repeat(100_000);
-  assertNotEquals(hashText(long), hashText(long + "x"));
-  assertNotEquals(hashText(long), hashText("y" + long.slice(1)));
+Deno.test("hashText tells long texts apart by any character of them", () => {
+  const long = "x".repeat(2_048);
+  const hashes = new Set([hashText(long), hashText(long + "x")]);
+  for (let at = 0; at < long.length; at++) {
+    hashes.add(hashText(`${long.slice(0, at)}y${long.slice(at + 1)}`));
+  }
+  assertEquals(hashes.size, long.length + 2);
+});
+
+Deno.test("weight shares keys out evenly that differ in a few characters of a long text", () => {
+  const places = ["a", "b", "c"];
+  for (const [length, at] of [[205, 90], [645, 98], [2_005, 500]] as const) {
+    const count = new Map<string, number>();
+    for (let i = 0; i < 1_500; i++) {
+      const digits = String(i).padStart(4, "0");
+      const key = "m".repeat(at) + digits + "m".repeat(length - at - 4);
+      const best = owner(key, places);
+      count.set(best, (count.get(best) ?? 0) + 1);
+    }
+    for (const place of places) assert((count.get(place) ?? 0) > 400, `${place} of ${length}`);
+  }
 });
 
 Deno.test("weight shares keys out evenly, and moves only those of a place that goes", () => {

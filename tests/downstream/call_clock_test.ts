@@ -59,10 +59,10 @@ Deno.test("Call waits 10 ms from its last byte, not from its first", async () =>
     caller.sends(data(call.id, bytes.subarray(6), { endStream: true }));
     await rig.settle();
     assertEquals(rig.request(0).messages, ["12"]);
-    assertEquals(rig.outcomes, { led: 1 });
     rig.request(0).replies(["x"]);
     await rig.settle();
     call.expects(0, "x");
+    assertEquals(rig.outcomes, { led: 1 });
   });
 });
 
@@ -150,24 +150,69 @@ Deno.test("Call of a method seen to half-close after one message waits up to 1 s
   });
 });
 
-Deno.test("Call of a method seen to send a second message passes with its head, for good", async () => {
+/** A caller sends two messages before it half-closes: the method is taken for streaming. */
+async function showsStream(rig: ProxyRig, caller: CallerEnd): Promise<CallerCall> {
+  const call = caller.call(GET, "1", { ends: false });
+  call.sends("2");
+  await rig.settle();
+  assertEquals(rig.request(-1).messages, ["1", "2"]);
+  return call;
+}
+
+Deno.test("Call of a method seen to send a second message does not wait, for a minute", async () => {
   await withRig(async (rig) => {
     const caller = await rig.caller();
-    const first = caller.call(GET, "1", { ends: false });
-    first.sends("2");
+    const calls = [await showsStream(rig, caller), caller.call(GET, undefined, { ends: false })];
     await rig.settle();
-    assertEquals(rig.request(0).messages, ["1", "2"]);
-    const second = caller.call(GET, undefined, { ends: false });
-    const third = caller.call(GET, "1");
+    rig.expectsRequests(2);
+    await rig.advance(59_000);
+    calls.push(caller.call(GET, "before", { ends: false }));
     await rig.settle();
     rig.expectsRequests(3);
-    assertEquals(rig.request(2).messages, ["1"]);
-    assertEquals(rig.passed, { streaming: 3 });
-    for (const call of [first, second]) call.ends();
+    await rig.advance(1_000);
+    calls.push(caller.call(GET, "after", { ends: false }));
     await rig.settle();
-    for (const request of rig.requests) request.replies([]);
+    rig.expectsRequests(3);
+    await rig.advance(10 + SLOT_MS);
+    rig.expectsRequests(4);
+    assertEquals(rig.passed, { streaming: 4 });
+    await finishAll(rig, calls);
+  });
+});
+
+Deno.test("Call that comes whole in one read collapses, whatever others of its method were seen to do", async () => {
+  await withRig(async (rig) => {
+    const caller = await rig.caller();
+    const odd = await showsStream(rig, caller);
+    const calls = Array.from({ length: 20 }, () => caller.call(GET, "same"));
     await rig.settle();
-    for (const call of [first, second, third]) call.expects(0);
+    rig.expectsRequests(2);
+    rig.request(1).replies(["one"]);
+    await finishAll(rig, [odd]);
+    for (const call of calls) call.expects(0, "one");
+  });
+});
+
+Deno.test("Call of a method seen to be answered before it half-closes does not wait", async () => {
+  await withRig(async (rig) => {
+    const caller = await rig.caller();
+    for (let round = 0; round < 3; round++) {
+      const whole = caller.call(GET, `whole ${round}`); // and others of it half-close at once
+      await rig.settle();
+      rig.request(-1).replies(["x"]);
+      const talk = caller.call(GET, "ping", { ends: false });
+      // The first waits as long as a method does that was seen to half-close, and no later one.
+      await rig.advance(round === 0 ? 1_000 + SLOT_MS : 0);
+      assertEquals(rig.request(-1).messages, ["ping"], `round ${round}`);
+      rig.request(-1).begins(["pong"]);
+      await rig.settle();
+      assertEquals(talk.messages, ["pong"]);
+      talk.ends();
+      rig.request(-1).ends();
+      await rig.settle();
+      whole.expects(0, "x");
+      talk.expects(0, "pong");
+    }
   });
 });
 
@@ -197,8 +242,8 @@ Deno.test("Call that is woken late, by a busy loop, is waited for once more", as
     lucky.ends();
     await rig.advance(10 + SLOT_MS); // woken in time now
     rig.expectsRequests(2);
-    assertEquals(rig.outcomes, { led: 1, passed: 1 });
     await finishAll(rig, [stream]);
+    assertEquals(rig.outcomes, { led: 1, passed: 1 });
   });
 });
 
@@ -225,8 +270,8 @@ Deno.test("Call does not pass while what its caller sent lies unread", async () 
     call.ends();
     await rig.settle();
     rig.expectsRequests(1);
-    assertEquals(rig.outcomes, { led: 1 });
     await finishAll(rig, []);
+    assertEquals(rig.outcomes, { led: 1 });
   });
 });
 

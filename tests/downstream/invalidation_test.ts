@@ -141,3 +141,56 @@ Deno.test("Call that writes and never reached the backend has changed nothing", 
     await rig.settle();
   });
 });
+
+Deno.test("Call that reads after an event of a watch is not older than the event, each time", async () => {
+  await withRig({ cacheDurationMs: 60_000 }, async (rig) => {
+    const caller = await rig.caller();
+    const watch = caller.call("/test.Service/WatchItems", "all");
+    await rig.settle();
+    rig.request(0).begins();
+    await rig.settle();
+    for (let version = 0; version < 3; version++) {
+      const read = caller.call(GET, "1");
+      await rig.settle();
+      rig.request(-1).replies([`v${version}`]);
+      await rig.settle();
+      read.expects(0, `v${version}`);
+      rig.request(0).sends(`event ${version + 1}`); // the write's own answer is still on its way
+      await rig.settle();
+      assertEquals(watch.messages.length, version + 1);
+    }
+    rig.expectsRequests(4);
+    rig.request(0).ends();
+    await rig.settle();
+    const calls = [caller.call(GET, "1"), caller.call(GET, "1")];
+    await rig.settle();
+    rig.expectsRequests(5);
+    rig.request(4).replies(["v3"]);
+    await rig.settle();
+    for (const call of calls) call.expects(0, "v3");
+    assertEquals(rig.proxy.counters.invalidated.get("test.Service"), 4);
+  });
+});
+
+Deno.test("Call that reads after an acknowledged put within an open stream sees it", async () => {
+  await withRig({ cacheDurationMs: 60_000 }, async (rig) => {
+    const caller = await rig.caller();
+    const stream = caller.call(PUT, "put a", { ends: false });
+    const before = caller.call(GET, "1");
+    await rig.settle();
+    rig.request(1).replies(["old"]);
+    await rig.settle();
+    before.expects(0, "old");
+    rig.request(0).begins(["ack a"]);
+    await rig.settle();
+    const after = caller.call(GET, "1");
+    await rig.settle();
+    rig.request(2).replies(["new"]);
+    await rig.settle();
+    after.expects(0, "new");
+    stream.ends();
+    rig.request(0).ends();
+    await rig.settle();
+    stream.expects(0, "ack a");
+  });
+});

@@ -36,7 +36,7 @@ Deno.test("Router asks again when the methods were forgotten, or the key", () =>
   map.forgetAll();
   assertNotEquals(router.route(read).keyHead, before[0]?.keyHead);
   assertStrictEquals(router.route(write), before[1]);
-  for (let i = 0; i < 10_000; i++) methods.method(`/s/m${i}`);
+  methods.setPolicies([]);
   assertEquals(router.route(write).method === before[1]?.method, false);
   assertStrictEquals(router.route(write).method.service, router.route(read).method.service);
 });

@@ -113,7 +113,7 @@ Deno.test("Call that passes ends with 13 when its reply cannot be relayed, and s
 Deno.test("Call ends with 13 when a hit, a window update or an alarm of its own fails", async () => {
   await withRig(async (rig) => {
     const caller = await rig.caller([[4, 5]]);
-    const passed = caller.call(PUT, "1");
+    const passed = caller.call("/other.Service/PutItem", "1");
     const hit = async () => {
       const call = caller.call(GET, "1");
       await rig.settle();
