@@ -6,8 +6,8 @@
  */
 
 import { assert, assertEquals } from "@std/assert";
-import { Client, type MethodOptions, requestBody } from "../../lib/measure/client.ts";
-import type { ClientCall } from "../../lib/measure/client_call.ts";
+import { Client, type MethodOptions, requestBody } from "../../lib/measure/client/client.ts";
+import type { ClientCall } from "../../lib/measure/client/call.ts";
 import { type Socket, Timers } from "../../lib/transport/mod.ts";
 import { ascii } from "../support/frames.ts";
 import { FakeClock } from "../support/fake_clock.ts";

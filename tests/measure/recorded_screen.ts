@@ -1,4 +1,4 @@
-import type { Screen } from "../../lib/measure/screen.ts";
+import type { Screen } from "../../lib/measure/report/screen.ts";
 
 /** A screen that keeps what was shown. */
 export class RecordedScreen implements Screen {

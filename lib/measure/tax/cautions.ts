@@ -1,4 +1,4 @@
-import { showCount, showCounted, showTime } from "../format.ts";
+import { showCount, showCounted, showTime } from "../report/mod.ts";
 import type { SystemFigures, TaxSubject } from "./result.ts";
 
 /** Lateness of the client, as a share of what it measured, from which on the figures are too much its own. */

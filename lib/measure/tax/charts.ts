@@ -1,4 +1,4 @@
-import { showCount, showRoundTime } from "../format.ts";
+import { showCount, showRoundTime } from "../report/mod.ts";
 import {
   look,
   num,
@@ -11,8 +11,8 @@ import {
   xAxis,
   yAxis,
 } from "./chart_frame.ts";
-import type { PercentName, SystemFigures, TaxResult } from "./result.ts";
 import { escaped } from "./markup.ts";
+import type { PercentName, SystemFigures, TaxResult } from "./result.ts";
 import { cpus } from "./show.ts";
 import type { Spread } from "./statistics.ts";
 

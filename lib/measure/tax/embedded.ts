@@ -1,6 +1,6 @@
 import { type Sidecar, startSidecar } from "../../sidecar/mod.ts";
 import { createLogger } from "../../telemetry/mod.ts";
-import type { DemoBackend } from "../demo.ts";
+import type { DemoBackend } from "../demo/mod.ts";
 import type { EmbeddedParts, TaxTarget } from "./options.ts";
 
 const LOOPBACK = "127.0.0.1";

@@ -1,4 +1,4 @@
-import { showCount, showRoundTime, showShare, showTime } from "../format.ts";
+import { showCount, showRoundTime, showShare, showTime } from "../report/mod.ts";
 import { addedChart, cpuChart, curveChart } from "./charts.ts";
 import { escaped, table } from "./markup.ts";
 import {

@@ -1,9 +1,7 @@
 import process from "node:process";
 import { STATUS } from "../../grpc/mod.ts";
 import type { FrameLog } from "../../wire/mod.ts";
-import type { BackendCount } from "../load.ts";
-import { type LoadPlan, LoadRun } from "../load_run.ts";
-import type { Tally } from "../tally.ts";
+import { type BackendCount, type LoadPlan, LoadRun, type Tally } from "../load/mod.ts";
 import { poissonGaps } from "./arrivals.ts";
 import { type MessageTemplate, templateBody } from "./message_template.ts";
 import type { TaxOptions } from "./options.ts";

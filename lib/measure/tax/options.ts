@@ -1,10 +1,10 @@
 import type { startSidecar } from "../../sidecar/mod.ts";
 import type { Address } from "../../transport/mod.ts";
-import type { DemoBackend } from "../demo.ts";
-import type { BackendCount } from "../load.ts";
-import type { Screen } from "../screen.ts";
+import type { DemoBackend } from "../demo/mod.ts";
+import type { BackendCount } from "../load/mod.ts";
+import type { Screen } from "../report/mod.ts";
+import type { BlastResult } from "../stall/mod.ts";
 import type { Arrivals } from "./arrivals.ts";
-import type { BlastResult } from "./blast.ts";
 import type { Prices } from "./money.ts";
 import type { UsageSource } from "./usage.ts";
 

@@ -1,4 +1,4 @@
-import { Histogram } from "../histogram.ts";
+import { Histogram } from "../report/mod.ts";
 import { type Percentiles, type PercentName, PERCENTS } from "./result.ts";
 import type { Sample } from "./sample.ts";
 import { type Spread, spreadOf } from "./statistics.ts";

@@ -1,6 +1,5 @@
-import { showCount, showTime } from "../format.ts";
-import { type Screen, terminalScreen } from "../screen.ts";
-import { authorityOf } from "../authority.ts";
+import { authorityOf } from "../client/mod.ts";
+import { type Screen, showCount, showTime, terminalScreen } from "../report/mod.ts";
 import { cautionsOf } from "./cautions.ts";
 import { type Embedded, startEmbedded } from "./embedded.ts";
 import { taxHtml } from "./html_report.ts";

@@ -1,4 +1,4 @@
-import type { Histogram } from "../histogram.ts";
+import type { Histogram } from "../report/mod.ts";
 import type { Step } from "./schedule.ts";
 
 /** Processor time, in ms. */

@@ -1,4 +1,4 @@
-import { showTime, threeDigits, timeUnit } from "../format.ts";
+import { showTime, threeDigits, timeUnit } from "../report/mod.ts";
 import type { CpuFigures } from "./result.ts";
 import { totalCpuMs } from "./sample.ts";
 import type { Spread } from "./statistics.ts";

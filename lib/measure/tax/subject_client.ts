@@ -1,6 +1,5 @@
 import { STATUS, statusName } from "../../grpc/mod.ts";
-import { type Client, openClient } from "../client.ts";
-import type { Method } from "../client_call.ts";
+import { type Client, type Method, openClient } from "../client/mod.ts";
 import type { TaxOptions, TaxTarget } from "./options.ts";
 import { readMetrics, savedShareSoFar } from "./proxy_metrics.ts";
 import { readUsage, type Usage } from "./usage.ts";

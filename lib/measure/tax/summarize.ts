@@ -1,6 +1,6 @@
-import { Histogram } from "../histogram.ts";
-import { addedPercentiles, curveOf, percentilesOf, pooled } from "./percentiles.ts";
+import { Histogram } from "../report/mod.ts";
 import { monthlyCost } from "./money.ts";
+import { addedPercentiles, curveOf, percentilesOf, pooled } from "./percentiles.ts";
 import type {
   AddedFigures,
   CpuFigures,

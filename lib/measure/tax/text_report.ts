@@ -1,4 +1,4 @@
-import { showCount, showRoundTime, showShare, showTime } from "../format.ts";
+import { showCount, showRoundTime, showShare, showTime } from "../report/mod.ts";
 import { PRICED_PER_SECOND } from "./money.ts";
 import {
   type PercentName,

@@ -1,4 +1,4 @@
-import { showShare, showTime } from "../format.ts";
+import { showShare, showTime } from "../report/mod.ts";
 
 /** What to do with a proxy. */
 export type Advice = "keep" | "shrink" | "go direct";

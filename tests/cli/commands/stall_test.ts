@@ -1,5 +1,5 @@
 import { assertEquals, assertStringIncludes } from "@std/assert";
-import { FAULTS } from "../../../lib/measure/stall_fault.ts";
+import { FAULTS } from "../../../lib/measure/stall/fault.ts";
 import { collapser } from "../support.ts";
 
 const DEFAULTS = {
