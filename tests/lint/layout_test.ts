@@ -58,7 +58,10 @@ Deno.test("layout has no room outside the table and no file beside the rooms", (
 });
 
 Deno.test("layout gives every room a mod.ts that opens with its design note", async () => {
-  for (const room of new Set(libFiles.map((path) => path.split("/")[1]))) {
+  const divided = Object.entries(ROOMS).flatMap(([room, { folders = {} }]) =>
+    Object.keys(folders).map((folder) => `${room}/${folder}`)
+  );
+  for (const room of new Set([...libFiles.map((path) => path.split("/")[1]), ...divided])) {
     const door = `lib/${room}/mod.ts`;
     assert(files.includes(door), `lib/${room} has no mod.ts`);
     assert(opensWithModuleComment(await readText(door)), `${door} has no @module comment on top`);

@@ -14,7 +14,12 @@ export interface Room {
   readonly types?: readonly string[];
   /** Synchronous, and never asks the outside world anything: time and chance are arguments. */
   readonly pure?: true;
+  /** The folders of a room that is divided, lowest first: each says what it may know of those above it. */
+  readonly folders?: Readonly<Record<string, Folder>>;
 }
+
+/** A room within a room: it has a `mod.ts` too, and knows the same other rooms. */
+export type Folder = Pick<Room, "imports" | "types">;
 
 /** The rooms, lowest first: imports point up this list, never sideways. */
 export const ROOMS: Readonly<Record<string, Room>> = {
@@ -65,6 +70,15 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   },
   measure: {
     imports: ["wire", "grpc", "connection", "transport", "proxy", "sidecar", "telemetry"],
+    folders: {
+      report: { imports: [] },
+      client: { imports: [] },
+      load: { imports: ["report", "client"] },
+      demo: { imports: ["report", "client", "load"] },
+      stall: { imports: ["report", "client", "load"] },
+      // It is handed the way to measure a blast.
+      tax: { imports: ["report", "client", "load", "demo"], types: ["stall"] },
+    },
   },
   // The second opinion on everything above, so it shares no code with it.
   hello: { imports: [] },

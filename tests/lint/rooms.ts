@@ -9,7 +9,8 @@
  */
 
 import { fileURLToPath } from "node:url";
-import { DOORS, EFFECTS, MAIN, OWNERS, PURE_MODULES, type Room, ROOMS } from "./plan.ts";
+import type { Folder, Room } from "./plan.ts";
+import { DOORS, EFFECTS, MAIN, OWNERS, PURE_MODULES, ROOMS } from "./plan.ts";
 
 /** Where this checkout stands, since a folder above it may be called `lib` as well. */
 export const ROOT: string = fileURLToPath(new URL("../../", import.meta.url));
@@ -37,7 +38,7 @@ const importDirection: Deno.lint.Rule = {
     return onImports(({ specifier, typeOnly, node }) => {
       const message = specifier === undefined
         ? "Cannot check a computed import: write the specifier out"
-        : importFault({ name, room, typeOnly }, resolve(file, specifier));
+        : importFault({ name, room, typeOnly, file }, resolve(file, specifier));
       if (message !== undefined) context.report({ node, message });
     });
   },
@@ -157,26 +158,61 @@ function placeOf(file: string): { name: string; room: Room | undefined } | undef
   if (file === "main.ts") return { name: "main.ts", room: MAIN };
   const name = /^lib\/([^/]+)\//.exec(file)?.[1];
   if (name === undefined) return undefined;
-  return { name: `lib/${name}`, room: Object.hasOwn(ROOMS, name) ? ROOMS[name] : undefined };
+  const room = Object.hasOwn(ROOMS, name) ? ROOMS[name] : undefined;
+  const folder = folderOf(file);
+  if (room?.folders !== undefined && folder !== undefined && !Object.hasOwn(room.folders, folder)) {
+    return { name: `lib/${name}/${folder}`, room: undefined };
+  }
+  return { name: `lib/${name}`, room };
+}
+
+/** The folder of its room that a file is in; undefined for one that stands beside the folders. */
+function folderOf(file: string): string | undefined {
+  return /^lib\/[^/]+\/([^/]+)\//.exec(file)?.[1];
 }
 
 /** What is wrong with an import of `target`; undefined for a package and for what is allowed. */
 function importFault(
-  from: { name: string; room: Room; typeOnly: boolean },
+  from: { name: string; room: Room; typeOnly: boolean; file: string },
   target: string | undefined,
 ): string | undefined {
-  if (target === undefined || target.startsWith(`${from.name}/`)) return undefined;
+  if (target === undefined) return undefined;
+  if (target.startsWith(`${from.name}/`)) return folderFault(from, target);
   const to = /^lib\/([^/]+)\//.exec(target)?.[1];
   if (to === undefined) {
     // The version is read from where it is declared.
     if (target === "deno.json" && from.room.pure === undefined) return undefined;
     return `${from.name} may not import ${target}`;
   }
-  if (!from.room.imports.includes(to)) {
-    if (!from.room.types?.includes(to)) return `${from.name} may not import lib/${to}`;
-    if (!from.typeOnly) return `${from.name} may import types alone from lib/${to}`;
+  return doorFault({ ...from, knows: from.room }, { within: "lib", to, target });
+}
+
+/** What is wrong with an import within a room: nothing, unless it leaves a folder of a divided one. */
+function folderFault(
+  from: { name: string; room: Room; typeOnly: boolean; file: string },
+  target: string,
+): string | undefined {
+  const { name, room: { folders }, typeOnly, file } = from;
+  const [own, to] = [folderOf(file), folderOf(target)];
+  if (folders === undefined || own === to) return undefined;
+  if (to === undefined) return `${name}/${own} may not import ${target}`;
+  // What stands beside the folders is the room's own door, or behind it: it may know all of them.
+  const knows = own === undefined ? { imports: Object.keys(folders) } : folders[own]!;
+  const named = own === undefined ? name : `${name}/${own}`;
+  return doorFault({ name: named, knows, typeOnly }, { within: name, to, target });
+}
+
+/** What is wrong with an import of `target`, which is in the folder `to` of `within`. */
+function doorFault(
+  from: { name: string; knows: Folder; typeOnly: boolean },
+  { within, to, target }: { within: string; to: string; target: string },
+): string | undefined {
+  if (!from.knows.imports.includes(to)) {
+    if (!from.knows.types?.includes(to)) return `${from.name} may not import ${within}/${to}`;
+    if (!from.typeOnly) return `${from.name} may import types alone from ${within}/${to}`;
   }
-  return target === `lib/${to}/mod.ts` ? undefined : `Import lib/${to} through its mod.ts`;
+  const door = `${within}/${to}/mod.ts`;
+  return target === door ? undefined : `Import ${within}/${to} through its mod.ts`;
 }
 
 /** Visits every way of importing: declarations, re-exports, `import()`, and `import()` types. */

@@ -116,12 +116,59 @@ Deno.test("import-direction reports a computed import and a room it does not kno
   );
 });
 
+Deno.test("import-direction lets a folder of a divided room import what the plan lists", () => {
+  const { folders = {} } = ROOMS.measure!;
+  for (const [name, { imports, types = [] }] of Object.entries(folders)) {
+    const path = `lib/measure/${name}/a.ts`;
+    for (const to of imports) {
+      assertEquals(reports("import-direction", path, `import { a } from "../${to}/mod.ts";`), []);
+    }
+    for (const to of types) {
+      assertEquals(
+        reports("import-direction", path, `import type { A } from "../${to}/mod.ts";`),
+        [],
+      );
+      assertEquals(
+        reports("import-direction", path, `import { type A } from "../${to}/mod.ts";`),
+        [`lib/measure/${name} may import types alone from lib/measure/${to}`],
+      );
+    }
+    assertEquals(reports("import-direction", path, `import { a } from "./b.ts";`), []);
+    assertEquals(reports("import-direction", path, `import { a } from "../../wire/mod.ts";`), []);
+    const door = `export { a } from "./${name}/mod.ts";`;
+    assertEquals(reports("import-direction", "lib/measure/mod.ts", door), []);
+  }
+});
+
+Deno.test("import-direction reports what leaves a folder of a divided room the wrong way", () => {
+  const ways: [path: string, target: string, message: string][] = [
+    ["report/a.ts", "../tax/mod.ts", "lib/measure/report may not import lib/measure/tax"],
+    ["stall/a.ts", "../tax/mod.ts", "lib/measure/stall may not import lib/measure/tax"],
+    ["tax/a.ts", "../load/run.ts", "Import lib/measure/load through its mod.ts"],
+    ["tax/a.ts", "../mod.ts", "lib/measure/tax may not import lib/measure/mod.ts"],
+    ["tax/a.ts", "../../config/mod.ts", "lib/measure may not import lib/config"],
+    ["mod.ts", "./load/run.ts", "Import lib/measure/load through its mod.ts"],
+  ];
+  for (const [path, target, message] of ways) {
+    for (const form of [`import { a } from "${target}";`, `import type { A } from "${target}";`]) {
+      assertEquals(reports("import-direction", `lib/measure/${path}`, form), [message], form);
+    }
+  }
+  assertEquals(
+    reports("import-direction", "lib/measure/misc/a.ts", `export const a = 1;`),
+    ["lib/measure/misc is not in the room table"],
+  );
+});
+
 Deno.test("import-direction has a plan without a way back", () => {
-  const names = Object.keys(ROOMS);
-  for (const [name, room] of Object.entries(ROOMS)) {
-    for (const to of [...room.imports, ...(room.types ?? [])]) {
-      assert(names.indexOf(to) !== -1, `${name} names ${to}, which is no room`);
-      assert(names.indexOf(to) < names.indexOf(name), `${name} imports ${to} from below`);
+  const divided = Object.values(ROOMS).map(({ folders = {} }) => folders);
+  for (const table of [ROOMS, ...divided]) {
+    const names = Object.keys(table);
+    for (const [name, { imports, types = [] }] of Object.entries(table)) {
+      for (const to of [...imports, ...types]) {
+        assert(names.indexOf(to) !== -1, `${name} names ${to}, which is no room`);
+        assert(names.indexOf(to) < names.indexOf(name), `${name} imports ${to} from below`);
+      }
     }
   }
 });
