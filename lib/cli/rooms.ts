@@ -8,6 +8,7 @@ import {
 import type { SidecarWishes } from "../measure/mod.ts";
 import { FAILED } from "./exit_codes.ts";
 import type { MessageSource, Runners } from "./runners.ts";
+import { defaultStallOptions } from "./stall_flags.ts";
 
 /** The demo backend's service: the calls of its methods are those it counts. */
 const COUNTED = "/hello.v1.Hello/";
@@ -54,7 +55,12 @@ export const ROOMS: Runners = {
     }
     return await runTax({ ...options, message: read.message }, {
       embedded: { startBackend: startHello, settingsFor: demoSettings },
-      ...blastMs > 0 ? { runBlastRadius: () => measureBlast(blastMs, QUIET_STALL) } : {},
+      ...blastMs > 0
+        ? {
+          runBlastRadius: () =>
+            measureBlast({ ...defaultStallOptions(), stallMs: blastMs }, QUIET_STALL),
+        }
+        : {},
       ...options.method.startsWith(COUNTED) ? { backendCount: await helloCount() } : {},
     });
   },

@@ -1,29 +1,9 @@
 import { measureStall, type StallOptions, type StallParts } from "./run_stall.ts";
 import { type Share, shareOf, type SystemResult } from "./tally.ts";
 
-/** As `collapser stall` has them when it is told nothing, but for the times. */
-const OPTIONS: Omit<StallOptions, "stallMs"> = {
-  backends: [],
-  proxies: [],
-  port: 0,
-  method: "/shop.Items/GetItem",
-  header: "x-shard",
-  fault: "stall",
-  backendPid: undefined,
-  announce: false,
-  beforeMs: 2_000,
-  afterMs: 500,
-  perSecond: 300,
-  deadlineMs: 2_000,
-  seed: 1,
-  places: 10,
-  waiting: 10,
-  serviceMs: 5,
-  only: [],
-  sharedPool: true,
-  json: undefined,
-  svg: undefined,
-};
+/** All is well before the fault for so long, and after it: a blast is one bill of three, and not to take long. */
+const BEFORE_MS = 2_000;
+const AFTER_MS = 500;
 
 /** What callers of the healthy backends saw through one system. */
 export interface BlastRow {
@@ -45,11 +25,17 @@ export interface BlastResult {
 }
 
 /**
- * The blast radius of one backend of three that stands still for so long, embedded, as the tax's third bill; the ways
+ * The blast radius of one backend that the fault of the options is at, with less time around it than they say; the ways
  * to the backends are those of `runStall`. Rejects when it cannot be measured.
  */
-export async function measureBlast(stallMs: number, parts: StallParts): Promise<BlastResult> {
-  const { results } = await measureStall({ ...OPTIONS, stallMs }, parts);
+export async function measureBlast(options: StallOptions, parts: StallParts): Promise<BlastResult> {
+  const times = { beforeMs: BEFORE_MS, afterMs: AFTER_MS };
+  const { results } = await measureStall({ ...options, ...times }, parts);
+  return blastOf(results);
+}
+
+/** The results of a stall in the words and figures of one bill. */
+export function blastOf(results: readonly SystemResult[]): BlastResult {
   return { summary: summaryOf(results), rows: results.map(rowOf) };
 }
 

@@ -1,4 +1,5 @@
 import { assertEquals, assertStringIncludes } from "@std/assert";
+import { defaultStallOptions } from "../../../lib/cli/stall_flags.ts";
 import { FAULTS } from "../../../lib/measure/stall/fault.ts";
 import { collapser } from "../support.ts";
 
@@ -29,6 +30,10 @@ const DEFAULTS = {
 Deno.test("stall needs nothing to be told", async () => {
   const { code, ran } = await collapser("stall");
   assertEquals([code, ran], [0, ["stall", DEFAULTS]]);
+});
+
+Deno.test("defaultStallOptions gives what stall measures when it is told nothing", () => {
+  assertEquals<unknown>(defaultStallOptions(), DEFAULTS);
 });
 
 Deno.test("stall takes everything that decides the numbers", async () => {
