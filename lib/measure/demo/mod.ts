@@ -1,16 +1,18 @@
 /**
  * The demo: a slow, counting backend and a sidecar in this process, the same burst through the sidecar and past it, and
- * what the backend counted, told to somebody who has never heard of collapsing ({@linkcode runDemo}).
+ * what the backend counted, told to somebody who has never heard of collapsing ({@linkcode runDemo}). Its pair of
+ * backend and sidecar is there for other measurements too ({@linkcode startEmbedded}).
  *
  * Invariants
  * - Before each part the callers pause for longer than a result is kept, so that nothing stored answers a part's first
  *   calls.
- * - The backend is cut off before its clients close: told to go away in order, it may end the process.
+ * - The backend is cut off before its clients close, and the sidecar is stopped after them.
  *
  * Exit codes: 0 when every call was answered with OK, 1 when one was not.
  *
- * Refuses: to know the backend and the settings of the sidecar, which whoever runs the demo hands in.
+ * Refuses: to know what the backend is and how a sidecar is set up; both are handed in.
  *
  * @module
  */
-export { type DemoBackend, type DemoOptions, type DemoParts, runDemo } from "./run_demo.ts";
+export { type Embedded, type EmbeddedParts, startEmbedded } from "./embedded.ts";
+export { type DemoOptions, runDemo } from "./run_demo.ts";

@@ -1,15 +1,11 @@
-import { type Sidecar, startSidecar } from "../../sidecar/mod.ts";
-import { createLogger } from "../../telemetry/mod.ts";
-import type { Address } from "../../transport/mod.ts";
 import { type Client, keyBodies, openClient } from "../client/mod.ts";
 import { type LoadPlan, LoadRun } from "../load/mod.ts";
 import { type Screen, terminalScreen, withProgress } from "../report/mod.ts";
+import { type DemoBackend, type EmbeddedParts, startEmbedded } from "./embedded.ts";
 import { DemoReport, type DemoResult, isFlawless, type Part } from "./report.ts";
 
 const GOOD = 0;
 const FAILED = 1;
-
-const LOOPBACK = "127.0.0.1";
 
 /** The steady part: callers who ask again as soon as they are answered, and for how long. */
 const STEADY_CALLERS = 100;
@@ -32,22 +28,10 @@ export interface DemoOptions {
   readonly connections: number;
 }
 
-/** A backend that counts. */
-export interface DemoBackend {
-  readonly port: number;
-  /** Calls that have reached it since its start. */
-  readonly total: number;
-  /** Closes it and cuts its connections. */
-  kill(): void;
-}
-
-/** What the demo is put together from, since it can make neither itself. */
-export interface DemoParts {
+/** What the demo is put together from. */
+export interface DemoParts extends EmbeddedParts {
   /** Path of the backend's method that is called: unary, and its name begins with a reading verb. */
   readonly method: string;
-  startBackend(options: { host: string; port: number; delayMs: number }): Promise<DemoBackend>;
-  /** Settings of a sidecar on free ports of 127.0.0.1, in front of the backend. */
-  settingsFor(backend: Address): Parameters<typeof startSidecar>[0];
   /** @default the terminal */
   readonly screen?: Screen;
   /** How long the steady part lasts. @default 2000 */
@@ -73,27 +57,21 @@ interface Stage {
  */
 export async function runDemo(options: DemoOptions, parts: DemoParts): Promise<number> {
   const { screen = terminalScreen(), steadyMs = STEADY_MS, method } = parts;
-  const backend = await parts.startBackend({ host: LOOPBACK, port: 0, delayMs: options.delayMs });
-  const log = createLogger({ level: "error", format: "console" });
-  let sidecar: Sidecar | undefined;
+  const embedded = await startEmbedded(parts, options);
+  const { backend, proxied } = embedded;
   const clients: Client[] = [];
   try {
-    sidecar = startSidecar(parts.settingsFor({ host: LOOPBACK, port: backend.port }), log);
-    for (const port of [sidecar.grpcPort, backend.port]) {
-      clients.push(await openClient({ host: LOOPBACK, port }, options));
+    for (const address of [proxied, embedded.direct]) {
+      clients.push(await openClient(address, options));
     }
-    const [through, direct] = clients as [Client, Client];
-    const result = await playAll(
-      { backend, sidecar: through, direct, screen, method, steadyMs },
-      options,
-    );
+    const [sidecar, direct] = clients as [Client, Client];
+    const stage: Stage = { backend, sidecar, direct, screen, method, steadyMs };
+    const result = await playAll(stage, options);
     return Object.values(result).every(isFlawless) ? GOOD : FAILED;
   } finally {
-    // The backend first, and cut off: told to go away in order, a node:http2 server on Deno 2.9 may end the process.
-    backend.kill();
+    embedded.killBackend();
     for (const client of clients) await client.close();
-    await sidecar?.stop();
-    await log.flush();
+    await embedded.stop();
   }
 }
 

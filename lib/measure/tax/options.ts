@@ -1,6 +1,5 @@
-import type { startSidecar } from "../../sidecar/mod.ts";
 import type { Address } from "../../transport/mod.ts";
-import type { DemoBackend } from "../demo/mod.ts";
+import type { EmbeddedParts } from "../demo/mod.ts";
 import type { BackendCount } from "../load/mod.ts";
 import type { Screen } from "../report/mod.ts";
 import type { BlastResult } from "../stall/mod.ts";
@@ -43,15 +42,9 @@ export interface TaxOptions {
   readonly htmlFile: string | undefined;
 }
 
-/** What the embedded run is put together from. */
-export interface EmbeddedParts {
-  startBackend(options: { host: string; port: number; delayMs: number }): Promise<DemoBackend>;
-  /** Settings of a sidecar on free ports of 127.0.0.1, in front of the backend. */
-  settingsFor(backend: Address): Parameters<typeof startSidecar>[0];
-}
-
 /** What surrounds a run. */
 export interface TaxSurroundings {
+  /** For a run without addresses. */
   readonly embedded: EmbeddedParts;
   /** How the backend is asked what it counted; unless given, nobody is asked. */
   readonly backendCount?: BackendCount;

@@ -1,7 +1,7 @@
 import { authorityOf } from "../client/mod.ts";
+import { type Embedded, startEmbedded } from "../demo/mod.ts";
 import { type Screen, showCount, showTime, terminalScreen } from "../report/mod.ts";
 import { cautionsOf } from "./cautions.ts";
-import { type Embedded, startEmbedded } from "./embedded.ts";
 import { taxHtml } from "./html_report.ts";
 import { type Bench, Measurement } from "./measurement.ts";
 import {
@@ -33,6 +33,9 @@ const FIRST_PROXY = 2;
 /** Before the first; its figures are thrown away. */
 const WARM_UP_ROUND = -1;
 
+/** The embedded backend answers at once: what the hop costs is not to drown in what the backend takes. */
+const EMBEDDED_DELAY_MS = 0;
+
 /** Where a run goes through and what it may use. */
 interface Site {
   readonly options: TaxOptions;
@@ -55,11 +58,10 @@ export async function runTax(options: TaxOptions, surroundings: TaxSurroundings)
   let relay: Relay | undefined;
   try {
     embedded = options.direct === undefined
-      ? await startEmbedded(surroundings.embedded)
+      ? await startEmbedded(surroundings.embedded, { delayMs: EMBEDDED_DELAY_MS })
       : undefined;
-    const direct: TaxTarget = embedded?.direct ?? options.direct!;
+    const { direct, proxies } = targetsOf(options, embedded);
     relay = new Relay(direct.address);
-    const proxies = embedded?.proxies ?? options.proxies;
     for (const target of [direct, { name: "relay", address: relay.address }, ...proxies]) {
       clients.push(await SubjectClient.open(target, options));
     }
@@ -76,6 +78,18 @@ export async function runTax(options: TaxOptions, surroundings: TaxSurroundings)
     await relay?.[Symbol.asyncDispose]();
     await embedded?.stop();
   }
+}
+
+/** The backend itself, and the proxies in front of it. */
+function targetsOf(
+  options: TaxOptions,
+  embedded: Embedded | undefined,
+): { direct: TaxTarget; proxies: readonly TaxTarget[] } {
+  if (embedded === undefined) return { direct: options.direct!, proxies: options.proxies };
+  return {
+    direct: { name: "direct", address: embedded.direct },
+    proxies: [{ name: "collapser", address: embedded.proxied }],
+  };
 }
 
 /** The result, or why there is none. */
