@@ -14,6 +14,7 @@
  *
  * @module
  */
+export { type Arrivals, poissonGaps, randomFrom } from "./arrivals.ts";
 export { Pacer, PACER_CLOCK, type PacerClock } from "./pacer.ts";
 export { backendText, countsText, latencyText, sorted } from "./report.ts";
 export { type LoadPlan, LoadRun } from "./run.ts";

@@ -1,3 +1,5 @@
+import { randomFrom } from "../load/mod.ts";
+
 /** A call as it is planned. */
 export interface Arrival {
   /** After the beginning of the run. */
@@ -19,7 +21,7 @@ export interface ArrivalPlan {
  * as there are backends every backend gets one, in an order that chance decides. The same seed gives the same calls.
  */
 export function planArrivals({ seed, perSecond, durationMs, shards }: ArrivalPlan): Arrival[] {
-  const random = seeded(seed);
+  const random = randomFrom(mixed(seed));
   const meanGapMs = 1_000 / perSecond;
   const arrivals: Arrival[] = [];
   let round: number[] = [];
@@ -35,15 +37,7 @@ export function planArrivals({ seed, perSecond, durationMs, shards }: ArrivalPla
   }
 }
 
-/** At least 0, below 1: xorshift with 32 bits of state (Marsaglia 2003), which is plenty for gaps. */
-function seeded(seed: number): () => number {
-  let state = Math.imul(seed, 0x9e3779b1) ^ 0x5bd1e995 || 1; // the state must not be 0
-  const next = () => {
-    state ^= state << 13;
-    state ^= state >>> 17;
-    state ^= state << 5;
-    return (state >>> 0) / 2 ** 32;
-  };
-  for (let i = 0; i < 16; i++) next(); // similar seeds begin alike
-  return next;
+/** The seed, its bits mixed: neighbouring numbers begin alike. */
+function mixed(seed: number): number {
+  return Math.imul(seed, 0x9e3779b1) ^ 0x5bd1e995;
 }

@@ -1,8 +1,7 @@
 import process from "node:process";
 import { STATUS } from "../../grpc/mod.ts";
 import type { FrameLog } from "../../wire/mod.ts";
-import { type BackendCount, type LoadPlan, LoadRun, type Tally } from "../load/mod.ts";
-import { poissonGaps } from "./arrivals.ts";
+import { type BackendCount, type LoadPlan, LoadRun, poissonGaps, type Tally } from "../load/mod.ts";
 import { type MessageTemplate, templateBody } from "./message_template.ts";
 import type { TaxOptions } from "./options.ts";
 import type { CpuTime, Sample } from "./sample.ts";

@@ -1,9 +1,8 @@
 import type { Address } from "../../transport/mod.ts";
 import type { EmbeddedParts } from "../demo/mod.ts";
-import type { BackendCount } from "../load/mod.ts";
+import type { Arrivals, BackendCount } from "../load/mod.ts";
 import type { Screen } from "../report/mod.ts";
 import type { BlastResult } from "../stall/mod.ts";
-import type { Arrivals } from "./arrivals.ts";
 import type { Prices } from "./money.ts";
 import type { UsageSource } from "./usage.ts";
 

@@ -1,5 +1,5 @@
+import type { Arrivals } from "../load/mod.ts";
 import type { BlastResult } from "../stall/mod.ts";
-import type { Arrivals } from "./arrivals.ts";
 import type { MonthlyCost, Prices } from "./money.ts";
 import type { Split } from "./split.ts";
 import type { Spread } from "./statistics.ts";

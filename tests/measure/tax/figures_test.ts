@@ -7,7 +7,6 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { encodeGreetingRequest } from "../../../lib/hello/mod.ts";
 import { requestBody } from "../../../lib/measure/client/client.ts";
-import { poissonGaps, randomFrom } from "../../../lib/measure/tax/arrivals.ts";
 import {
   defaultTemplate,
   distinctMessages,
@@ -46,28 +45,6 @@ Deno.test("spreadOf gives the median, the quartiles and both ends, whatever the 
   const [once] = [spreadOf([-5])!];
   assertEquals([once.median, once.low, once.high, once.count], [-5, -5, -5, 1]);
   assertEquals(spreadOf([]), undefined);
-});
-
-Deno.test("poissonGaps come at the rate, are as uneven as chance, and the same for a seed", () => {
-  const gaps = poissonGaps(200, 7);
-  const drawn = Array.from({ length: 20_000 }, gaps);
-  const mean = drawn.reduce((sum, gap) => sum + gap, 0) / drawn.length;
-  near(mean, 5, 0.03);
-  // Of exponential gaps, one in e is longer than the mean, and the deviation is the mean itself.
-  near(drawn.filter((gap) => gap > 5).length / drawn.length, Math.exp(-1), 0.05);
-  near(Math.sqrt(drawn.reduce((sum, gap) => sum + (gap - mean) ** 2, 0) / drawn.length), 5, 0.05);
-  assert(drawn.every((gap) => gap >= 0 && Number.isFinite(gap)));
-  const again = poissonGaps(200, 7);
-  assertEquals(drawn.slice(0, 100), Array.from({ length: 100 }, again));
-});
-
-Deno.test("randomFrom gives neighbouring seeds nothing in common, and takes zero", () => {
-  const firsts = Array.from({ length: 200 }, (_, seed) => randomFrom(seed)());
-  assert(firsts.every((value) => value >= 0 && value < 1));
-  const mean = firsts.reduce((sum, value) => sum + value, 0) / firsts.length;
-  assert(mean > 0.4 && mean < 0.6, `${mean}`);
-  const next = randomFrom(0);
-  assert(new Set(Array.from({ length: 50 }, next)).size === 50);
 });
 
 Deno.test("templateBody puts the number where the placeholder is, and changes no length", () => {
