@@ -6,7 +6,7 @@
  */
 
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
-import { BUNDLE, bundle } from "../../build/bundle.ts";
+import { BUNDLE, bundle, withRequire } from "../../build/bundle.ts";
 import { PERMISSIONS } from "../../build/permissions.ts";
 import { COMMANDS } from "../../lib/cli/command_table.ts";
 import { get, Process, type ProcessVariables } from "../support/process.ts";
@@ -50,6 +50,21 @@ class Installed implements AsyncDisposable {
     return Deno.remove(this.folder, { recursive: true });
   }
 }
+
+Deno.test("withRequire puts a require that works where the bundler left one that throws", () => {
+  const throwing = (name: string) =>
+    `var a=1;var ${name}=(n=>typeof require<"u"?require:typeof Proxy<"u"?new Proxy(n,{get:(e,t)=>` +
+    `(typeof require<"u"?require:e)[t]}):n)(function(n){if(typeof require<"u")return ` +
+    `require.apply(this,arguments);throw Error('Dynamic require of "'+n+'" is not supported')});` +
+    `var b=2;`;
+  const working = (name: string) =>
+    'var a=1;import{createRequire as __createRequire}from"node:module";' +
+    `var ${name}=__createRequire(import.meta.url);var b=2;`;
+  for (const name of ["$", "q", "$a1"]) {
+    assertEquals(withRequire(throwing(name)), working(name));
+    assertEquals(withRequire(working(name)), working(name));
+  }
+});
 
 Deno.test("bundle takes the commit from COMMIT on a machine without git", async () => {
   const env = { PATH: "/nowhere", COMMIT: "0123456789ab" };
