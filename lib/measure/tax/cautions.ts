@@ -1,5 +1,6 @@
 import { showCount, showCounted, showTime } from "../report/mod.ts";
 import type { SystemFigures, TaxSubject } from "./result.ts";
+import { showRate } from "./show.ts";
 
 /** Lateness of the client, as a share of what it measured, from which on the figures are too much its own. */
 const LATE_SHARE = 0.25;
@@ -96,7 +97,7 @@ function lateClient(systems: readonly SystemFigures[]): string[] {
   return [
     `the client itself was late: p99 ${showTime(worst.latenessP99Ms)} of the ${
       showTime(worst.p99Ms)
-    } measured for ${worst.name} at ${showCount(worst.duePerSecond)}/s (${
+    } measured for ${worst.name} at ${showRate(worst.duePerSecond)} (${
       showCounted(late.length, "measurement")
     } in all); so much of the high percentiles is not the proxy's`,
   ];

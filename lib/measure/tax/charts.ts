@@ -1,4 +1,4 @@
-import { showCount, showRoundTime } from "../report/mod.ts";
+import { showRoundTime } from "../report/mod.ts";
 import {
   look,
   num,
@@ -13,7 +13,7 @@ import {
 } from "./chart_frame.ts";
 import { escaped } from "./markup.ts";
 import type { PercentName, SystemFigures, TaxResult } from "./result.ts";
-import { cpus } from "./show.ts";
+import { cpus, showRate } from "./show.ts";
 import type { Spread } from "./statistics.ts";
 
 const LABEL_GAP = 16;
@@ -34,7 +34,7 @@ export function addedChart({ subject, proxies }: TaxResult, percent: PercentName
   const x = (index: number) => left + (right - left) * (index + 0.5) / subject.rates.length;
   const parts = yAxis(steps.map((ms) => ({ at: y(ms), label: showSigned(ms) })));
   parts.push(...xAxis(
-    subject.rates.map((rate, i) => ({ at: x(i), label: `${showCount(rate)}/s` })),
+    subject.rates.map((rate, i) => ({ at: x(i), label: showRate(rate) })),
     `calls begun in a second; ${subject.rounds} rounds`,
   ));
   const ends: { name: string; y: number; look: string }[] = [];
@@ -79,7 +79,7 @@ export function curveChart(result: TaxResult): string {
     ...yAxis(decades.map((ms) => ({ at: y(ms), label: showRoundTime(ms) }))),
     ...xAxis(
       marks.map((percent): Tick => ({ at: x(percent), label: `${percent} %` })),
-      `share of calls that took no longer, at ${showCount(result.subject.rates.at(-1)!)}/s`,
+      `share of calls that took no longer, at ${showRate(result.subject.rates.at(-1)!)}`,
     ),
   ];
   const ends: { name: string; y: number; look: string }[] = [];

@@ -1,27 +1,31 @@
 import { showCount, showRoundTime, showShare, showTime } from "../report/mod.ts";
 import { addedChart, cpuChart, curveChart } from "./charts.ts";
 import { escaped, table } from "./markup.ts";
+import type { ProxyFigures, SystemFigures, TaxResult } from "./result.ts";
 import {
-  type PercentName,
-  PERCENTS,
-  type ProxyFigures,
-  type SystemFigures,
-  type TaxResult,
-} from "./result.ts";
+  BLAST_HEADS,
+  BLAST_TITLE,
+  blastRows,
+  cpuRows,
+  NOT_MEASURED,
+  PERCENT_HEADS,
+  PERCENT_NAMES,
+  repeatRows,
+  SPLIT_HEADS,
+  splitRows,
+  TIME_TITLE,
+} from "./rows.ts";
 import {
   cpus,
   showCpus,
   showDifference,
   showMegabytes,
   showMoney,
-  showRange,
+  showRate,
   showTimeRange,
+  showWithRange,
 } from "./show.ts";
 import type { Spread } from "./statistics.ts";
-
-const PERCENT_NAMES = Object.keys(PERCENTS) as PercentName[];
-const PERCENT_HEADS = ["p50", "p90", "p99", "p99.9"];
-const UNKNOWN = "not measured";
 
 const STYLE =
   `:root{color-scheme:light dark;--ink:#1d2530;--soft:#5c6673;--line:#dde2e8;--paper:#fff}
@@ -58,12 +62,12 @@ export function taxHtml(result: TaxResult): string {
 ${cautions(result)}
 <h2>What to do</h2>
 ${result.proxies.map(advice).join("\n")}
-<h2>1. Time: what a call waits longer than a direct one</h2>
+<h2>${TIME_TITLE}</h2>
 ${timeSection(result)}
 <h2>2. Money: the processor, the memory, the bytes</h2>
 ${cpuChart(result)}
 ${moneyTables(result)}
-<h2>3. One slow backend: what callers of the healthy ones see</h2>
+<h2>${BLAST_TITLE}</h2>
 ${blastSection(result)}
 ${repeatSection(result)}
 </body>
@@ -87,32 +91,23 @@ function timeSection(result: TaxResult): string {
   const { direct, proxies } = result;
   const rows = direct.rates.flatMap(({ duePerSecond, latencyMs }, index) => [
     [
-      `${showCount(duePerSecond)}/s direct`,
-      ...PERCENT_NAMES.map((name) =>
-        latencyMs[name] === null ? "too few" : showTime(latencyMs[name])
-      ),
+      `${showRate(duePerSecond)} direct`,
+      ...PERCENT_NAMES.map((percent) => timeOrFew(latencyMs[percent])),
     ],
     ...proxies.map(({ name, added }) => [
-      `${showCount(duePerSecond)}/s ${name}`,
+      `${showRate(duePerSecond)} ${name}`,
       ...PERCENT_NAMES.map((percent) => difference(added[index]!.ms[percent])),
     ]),
   ]);
-  const splits = proxies.flatMap(({ name, added }) =>
-    added.flatMap(({ duePerSecond, split }) =>
-      split === null ? [] : [[
-        `${showCount(duePerSecond)}/s ${name}`,
-        showDifference(split.hopMs),
-        showDifference(split.processingMs),
-        showDifference(split.queueingMs),
-      ]]
-    )
-  );
+  const splits = splitRows(result).map(({ rate, name, cells }) => [`${rate} ${name}`, ...cells]);
   const systems: readonly (SystemFigures | ProxyFigures)[] = [direct, ...proxies];
   const saturated = systems.map((system) => [
     system.name,
-    system.saturation === null ? UNKNOWN : withRange(system.saturation.perSecond, showCount),
+    system.saturation === null
+      ? NOT_MEASURED
+      : showWithRange(system.saturation.perSecond, showCount),
     "throughputShare" in system && system.throughputShare
-      ? withRange(system.throughputShare, (share) => showShare(share, 1))
+      ? showWithRange(system.throughputShare, (share) => showShare(share, 1))
       : "",
     ...PERCENT_NAMES.map((percent) =>
       "addedAtSaturation" in system ? difference(system.addedAtSaturation[percent]) : ""
@@ -125,7 +120,7 @@ function timeSection(result: TaxResult): string {
     addedChart(result, "p99"),
     table(["", ...PERCENT_HEADS], rows),
     `<h3>Where the added p50 goes</h3>`,
-    table(["", "hop", "processing", "queueing"], splits),
+    table(["", ...SPLIT_HEADS], splits),
     `<h3>All calls at the highest rate</h3>`,
     curveChart(result),
     table(["", ...curveHeads(direct)], [direct, ...proxies].map(curveRow)),
@@ -144,12 +139,12 @@ function curveRow({ name, rates }: SystemFigures): string[] {
 
 function moneyTables(result: TaxResult): string {
   const { direct, proxies, subject } = result;
-  const usage = [direct, ...proxies].flatMap((system) => usageRows(system));
+  const usage = [direct, ...proxies].flatMap(usageRows);
   const costs = proxies.map(({ name, cost, rates }) => {
     const { sent, received } = rates.at(-1)!.bytesPerCall;
     return [
       name,
-      cost.cpu === undefined ? UNKNOWN : showMoney(cost.cpu),
+      cost.cpu === undefined ? NOT_MEASURED : showMoney(cost.cpu),
       showMoney(cost.crossZone),
       `${showCount(sent)} + ${showCount(received)}`,
     ];
@@ -162,52 +157,35 @@ function moneyTables(result: TaxResult): string {
   ].join("\n");
 }
 
-function usageRows({ name, rates, saturation, residentBytes, usageMissing }: SystemFigures) {
-  const at = [
-    ...rates.map(({ cpu, duePerSecond }) => [cpu, `at ${showCount(duePerSecond)}/s`] as const),
-    [saturation?.cpu ?? null, "saturated"] as const,
-  ];
-  const rows = at.flatMap(([cpu, when]) =>
-    cpu === null ? [] : [[
-      name,
-      when,
-      cpus(cpu.userMs),
-      cpu.systemMs === null ? "in user" : cpus(cpu.systemMs),
-      showCpus(cpu),
-      residentBytes === null ? UNKNOWN : showMegabytes(residentBytes),
-    ]]
-  );
-  return rows.length > 0 ? rows : [[name, `${UNKNOWN}: ${usageMissing}`, "", "", "", ""]];
+function usageRows(system: SystemFigures): string[][] {
+  const { name, residentBytes, usageMissing } = system;
+  const rows = cpuRows(system).map(({ when, cpu }) => [
+    name,
+    when,
+    cpus(cpu.userMs),
+    cpu.systemMs === null ? "in user" : cpus(cpu.systemMs),
+    showCpus(cpu),
+    residentBytes === null ? NOT_MEASURED : showMegabytes(residentBytes),
+  ]);
+  return rows.length > 0 ? rows : [[name, `${NOT_MEASURED}: ${usageMissing}`, "", "", "", ""]];
 }
 
 function blastSection({ blast }: TaxResult): string {
   if (blast === null) return "<p>Not measured (run <code>collapser stall</code>).</p>";
-  const rows = blast.rows.map(({ name, healthyP99Ms, stalledP99Ms, failed, calls }) => [
-    name,
-    showTime(healthyP99Ms),
-    showTime(stalledP99Ms),
-    showShare(failed, calls),
-  ]);
-  return `<p>${escaped(blast.summary)}</p>\n${
-    table(["", "p99 before", "p99 meanwhile", "failed"], rows)
-  }`;
+  const rows = blastRows(blast).map(({ name, cells }) => [name, ...cells]);
+  return `<p>${escaped(blast.summary)}</p>\n${table(["", ...BLAST_HEADS], rows)}`;
 }
 
-function repeatSection({ direct, proxies, subject }: TaxResult): string {
-  const rows = [direct, ...proxies].flatMap(({ name, repeats }) =>
-    repeats === null ? [] : [[
-      name,
-      ...PERCENT_NAMES.map((percent) => {
-        const ms = repeats.latencyMs[percent];
-        return ms === null ? "too few" : showTime(ms);
-      }),
-      showTime(repeats.meanMs),
-      repeats.savedShare === null ? "not known" : showShare(repeats.savedShare, 1),
-    ]]
-  );
+function repeatSection(result: TaxResult): string {
+  const rows = repeatRows(result).map(({ name, latencyMs, mean, spared }) => [
+    name,
+    ...PERCENT_NAMES.map((percent) => timeOrFew(latencyMs[percent])),
+    mean,
+    spared,
+  ]);
   if (rows.length === 0) return "";
   return `<h2>What it gives back: the same ${
-    showCount(subject.keys)
+    showCount(result.subject.keys)
   } questions again and again</h2>\n${
     table(["", ...PERCENT_HEADS, "mean", "backend spared"], rows)
   }`;
@@ -218,6 +196,6 @@ function difference(spread: Spread | null): string {
   return `${showDifference(spread.median)} ${showTimeRange(spread)}`.trimEnd();
 }
 
-function withRange(spread: Spread, show: (value: number) => string): string {
-  return `${show(spread.median)} ${showRange(spread, show)}`.trimEnd();
+function timeOrFew(ms: number | null): string {
+  return ms === null ? "too few" : showTime(ms);
 }

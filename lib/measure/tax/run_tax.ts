@@ -1,6 +1,6 @@
 import { authorityOf } from "../client/mod.ts";
 import { type Embedded, startEmbedded } from "../demo/mod.ts";
-import { type Screen, showCount, showTime, terminalScreen } from "../report/mod.ts";
+import { type Screen, showTime, terminalScreen } from "../report/mod.ts";
 import { cautionsOf } from "./cautions.ts";
 import { taxHtml } from "./html_report.ts";
 import { type Bench, Measurement } from "./measurement.ts";
@@ -15,6 +15,7 @@ import { Relay } from "./relay.ts";
 import type { TaxResult, TaxSubject } from "./result.ts";
 import type { Sample } from "./sample.ts";
 import { type Phase, schedule, type Step } from "./schedule.ts";
+import { showRate } from "./show.ts";
 import { SubjectClient } from "./subject_client.ts";
 import { type Measured, summarizeProxy, summarizeSystem } from "./summarize.ts";
 import { taxText } from "./text_report.ts";
@@ -143,7 +144,7 @@ function progressLine(
   const { phase, round, system } = step;
   const what = phase.kind === "saturation"
     ? phase.kind
-    : `${phase.kind}, ${showCount(phase.perSecond)}/s`;
+    : `${phase.kind}, ${showRate(phase.perSecond)}`;
   const { name } = bench.subjects[system]!.target;
   return `round ${round + 1} of ${bench.options.rounds}: ${name}, ${what}; ${
     showTime(leftMs)

@@ -1,4 +1,4 @@
-import { showTime, threeDigits, timeUnit } from "../report/mod.ts";
+import { showCount, showTime, threeDigits, timeUnit } from "../report/mod.ts";
 import type { CpuFigures } from "./result.ts";
 import { totalCpuMs } from "./sample.ts";
 import type { Spread } from "./statistics.ts";
@@ -7,6 +7,11 @@ const BYTES_PER_MB = 1e6;
 
 /** Of a line of text. */
 const COLUMNS = 80;
+
+/** `1,000/s`. */
+export function showRate(perSecond: number): string {
+  return `${showCount(perSecond)}/s`;
+}
 
 /** `+98.2 µs`, `-1.20 ms`: a difference. */
 export function showDifference(ms: number): string {
@@ -22,6 +27,11 @@ export function showTimeRange(spread: Spread): string {
 /** The same for any figure. */
 export function showRange({ low, high, count }: Spread, show: (value: number) => string): string {
   return count < 2 ? "" : `(${show(low)}..${show(high)})`;
+}
+
+/** `2,998 (2,428..3,567)`: the median, and how far apart the rounds were. */
+export function showWithRange(spread: Spread, show: (value: number) => string): string {
+  return `${show(spread.median)} ${showRange(spread, show)}`.trimEnd();
 }
 
 /** CPUs kept busy by 1,000 calls a second, which is the same number as ms for a call. */

@@ -1,20 +1,28 @@
 import { showCount, showRoundTime, showShare, showTime } from "../report/mod.ts";
 import { PRICED_PER_SECOND } from "./money.ts";
+import type { ProxyFigures, SystemFigures, TaxResult } from "./result.ts";
 import {
-  type PercentName,
-  PERCENTS,
-  type ProxyFigures,
-  type SystemFigures,
-  type TaxResult,
-} from "./result.ts";
+  BLAST_HEADS,
+  BLAST_TITLE,
+  blastRows,
+  cpuRows,
+  NOT_MEASURED,
+  PERCENT_HEADS,
+  PERCENT_NAMES,
+  repeatRows,
+  SPLIT_HEADS,
+  splitRows,
+  TIME_TITLE,
+} from "./rows.ts";
 import {
   cpus,
   showCpus,
   showDifference,
   showMegabytes,
   showMoney,
-  showRange,
+  showRate,
   showTimeRange,
+  showWithRange,
   wrapped,
 } from "./show.ts";
 import type { Spread } from "./statistics.ts";
@@ -25,14 +33,6 @@ const INDENT = "   ";
 const NAME_COLUMNS = 13;
 const FIGURE_COLUMNS = 16;
 const WIDE_COLUMNS = 2 * FIGURE_COLUMNS - 1;
-
-const NAMES = Object.keys(PERCENTS) as PercentName[];
-const LABELS: Readonly<Record<PercentName, string>> = {
-  p50: "p50",
-  p90: "p90",
-  p99: "p99",
-  p999: "p99.9",
-};
 
 /** The result as text of at most 80 columns. */
 export function taxText(result: TaxResult): string {
@@ -64,12 +64,14 @@ function placesText({ direct, proxies, subject }: TaxResult): string {
 
 function timeLines(result: TaxResult): string[] {
   const { direct, proxies, subject } = result;
-  const lines = ["1. Time: what a call waits longer than a direct one"];
+  const lines = [TIME_TITLE];
   for (const [index, rate] of direct.rates.entries()) {
-    lines.push(line(`${showCount(rate.duePerSecond)}/s`, NAMES.map((name) => LABELS[name])));
-    lines.push(line("direct", NAMES.map((name) => orFew(rate.latencyMs[name], showTime))));
+    lines.push(line(showRate(rate.duePerSecond), PERCENT_HEADS));
+    lines.push(line("direct", PERCENT_NAMES.map((name) => orFew(rate.latencyMs[name], showTime))));
     for (const proxy of proxies) {
-      lines.push(...spreadLines(proxy.name, NAMES.map((name) => proxy.added[index]!.ms[name])));
+      lines.push(
+        ...spreadLines(proxy.name, PERCENT_NAMES.map((name) => proxy.added[index]!.ms[name])),
+      );
     }
   }
   lines.push(...splitLines(result));
@@ -91,29 +93,21 @@ function spreadLines(name: string, spreads: readonly (Spread | null)[]): string[
   return [line(name, medians), ...ranges.some((range) => range !== "") ? [line("", ranges)] : []];
 }
 
-function splitLines({ proxies }: TaxResult): string[] {
-  const lines = [line("added p50", ["hop", "processing", "queueing"])];
-  for (const { name, added } of proxies) {
-    for (const [index, { split, duePerSecond }] of added.entries()) {
-      if (split === null) continue;
-      const { hopMs, processingMs, queueingMs } = split;
-      lines.push(line(index === 0 ? name : "", [
-        showDifference(hopMs),
-        showDifference(processingMs),
-        showDifference(queueingMs),
-        `at ${showCount(duePerSecond)}/s`,
-      ]));
-    }
-  }
-  return lines.length === 1 ? [] : lines;
+function splitLines(result: TaxResult): string[] {
+  const rows = splitRows(result);
+  if (rows.length === 0) return [];
+  return [
+    line("added p50", SPLIT_HEADS),
+    ...rows.map(({ name, rate, isFirst, cells }) =>
+      line(isFirst ? name : "", [...cells, `at ${rate}`])
+    ),
+  ];
 }
 
 function saturationLine(system: SystemFigures | ProxyFigures): string {
   const { saturation, name } = system;
-  if (saturation === null) return line(name, ["not measured"]);
-  const { perSecond } = saturation;
-  const rate = `${showCount(perSecond.median)} ${showRange(perSecond, showCount)}`;
-  const figures = [rate.padEnd(WIDE_COLUMNS)];
+  if (saturation === null) return line(name, [NOT_MEASURED]);
+  const figures = [showWithRange(saturation.perSecond, showCount).padEnd(WIDE_COLUMNS)];
   if ("throughputShare" in system) {
     const { throughputShare, addedAtSaturation: { p50 } } = system;
     figures.push(throughputShare === null ? "-" : showShare(throughputShare.median, 1));
@@ -138,7 +132,7 @@ function moneyLines({ direct, proxies, subject }: TaxResult): string[] {
   );
   for (const { name, cost, rates } of proxies) {
     const { sent, received } = rates.at(-1)!.bytesPerCall;
-    const cpu = cost.cpu === undefined ? "CPU not measured" : `CPU ${showMoney(cost.cpu)}`;
+    const cpu = cost.cpu === undefined ? `CPU ${NOT_MEASURED}` : `CPU ${showMoney(cost.cpu)}`;
     lines.push(
       line(name, [
         cpu,
@@ -151,62 +145,44 @@ function moneyLines({ direct, proxies, subject }: TaxResult): string[] {
   return lines;
 }
 
-function usageLines({ name, rates, saturation, residentBytes, usageMissing }: SystemFigures) {
+function usageLines(system: SystemFigures): string[] {
+  const { name, residentBytes, usageMissing } = system;
   const memory = residentBytes === null ? "" : showMegabytes(residentBytes);
-  const at = [
-    ...rates.map(({ cpu, duePerSecond }) => [cpu, `at ${showCount(duePerSecond)}/s`] as const),
-    [saturation?.cpu ?? null, "saturated"] as const,
-  ];
-  const lines: string[] = [];
-  for (const [cpu, when] of at) {
-    if (cpu === null) continue;
+  const rows = cpuRows(system);
+  if (rows.length === 0) return hanging(name, `${NOT_MEASURED}: ${usageMissing}`);
+  return rows.map(({ cpu, when }, index) => {
+    const first = index === 0;
     const apart = cpu.systemMs === null
       ? "not told apart"
       : `${cpus(cpu.userMs)} + ${cpus(cpu.systemMs)}`;
-    const first = lines.length === 0;
-    lines.push(
-      line(first ? name : "", [
-        apart,
-        showCpus(cpu).padEnd(24) + when.padEnd(14) + (first ? memory : ""),
-      ]),
-    );
-  }
-  if (lines.length > 0) return lines;
-  return hanging(name, `not measured: ${usageMissing}`);
+    const both = showCpus(cpu).padEnd(24) + when.padEnd(14) + (first ? memory : "");
+    return line(first ? name : "", [apart, both]);
+  });
 }
 
 function blastLines({ blast }: TaxResult): string[] {
-  const title = "3. One slow backend: what callers of the healthy ones see";
-  if (blast === null) return [title, `${INDENT}not measured (run collapser stall)`];
+  if (blast === null) return [BLAST_TITLE, `${INDENT}${NOT_MEASURED} (run collapser stall)`];
   return [
-    title,
+    BLAST_TITLE,
     ...wrapped(blast.summary, { prefix: INDENT }),
-    line("", ["p99 before", "p99 meanwhile", "failed"]),
-    ...blast.rows.map(({ name, healthyP99Ms, stalledP99Ms, failed, calls }) =>
-      line(name, [showTime(healthyP99Ms), showTime(stalledP99Ms), showShare(failed, calls)])
-    ),
+    line("", BLAST_HEADS),
+    ...blastRows(blast).map(({ name, cells }) => line(name, cells)),
   ];
 }
 
-function repeatLines({ direct, proxies, subject }: TaxResult): string[] {
-  if (direct.repeats === null) return [];
-  const rate = showCount(direct.repeats.duePerSecond);
-  const lines = [
+function repeatLines(result: TaxResult): string[] {
+  const { direct: { repeats }, subject } = result;
+  if (repeats === null) return [];
+  return [
     "",
-    `What it gives back: the same ${showCount(subject.keys)} questions again and again, ${rate}/s`,
+    `What it gives back: the same ${showCount(subject.keys)} questions again and again, ${
+      showRate(repeats.duePerSecond)
+    }`,
     line("", ["p50", "p99", "mean", "backend spared"]),
+    ...repeatRows(result).map(({ name, latencyMs: { p50, p99 }, mean, spared }) =>
+      line(name, [orFew(p50, showTime), orFew(p99, showTime), mean, spared])
+    ),
   ];
-  for (const { name, repeats } of [direct, ...proxies]) {
-    if (repeats === null) continue;
-    const { latencyMs, meanMs, savedShare } = repeats;
-    lines.push(line(name, [
-      orFew(latencyMs.p50, showTime),
-      orFew(latencyMs.p99, showTime),
-      showTime(meanMs),
-      savedShare === null ? "not known" : showShare(savedShare, 1),
-    ]));
-  }
-  return lines;
 }
 
 function verdictLines({ name, verdict }: ProxyFigures): string[] {
