@@ -1,6 +1,6 @@
 import type { Address } from "../../transport/mod.ts";
 
-/** As it stands in `:authority` and in messages: an IPv6 address has brackets there. */
+/** An address as `:authority` and messages have it: an IPv6 host in brackets. */
 export function authorityOf({ host, port }: Address): string {
   return `${host.includes(":") ? `[${host}]` : host}:${port}`;
 }

@@ -2,26 +2,26 @@ import type { Stream } from "../../connection/mod.ts";
 import { Alarm, type Timers } from "../../transport/mod.ts";
 import type { FrameLog, HeaderList } from "../../wire/mod.ts";
 
-/** No status yet. */
+/** The status of a call that has not ended. */
 export const PENDING = -1;
 
-/** What is called and how, made ready once for many calls. */
+/** A method and how to call it, made ready once for many calls. */
 export interface Method {
   /** The whole request head, interned. */
   readonly head: HeaderList;
-  /** The same without `grpc-timeout`, for a call that has less time left than it was given. */
+  /** The head without `grpc-timeout`, for a call that has less time left than it was given. */
   readonly headWithoutTimeout: HeaderList;
-  /** Infinity for none. */
+  /** How long a call may take; Infinity for no deadline. */
   readonly deadlineMs: number;
 }
 
-/** Who ends a call whose deadline has passed. */
+/** The owner of a call, which ends it when its deadline has passed. */
 export interface CallKeeper {
   readonly timers: Timers;
   expire(call: ClientCall, nowMs: number): void;
 }
 
-/** Where a call is under way. */
+/** The connection that a call is under way on. */
 export interface CallCarrier {
   cancel(call: ClientCall): void;
 }
@@ -36,19 +36,19 @@ export type OnEnd = (call: ClientCall) => void;
 export class ClientCall extends Alarm {
   readonly method: Method;
   readonly body: FrameLog;
-  /** What the latency is counted from, by the client's clock. */
+  /** The time that latency and deadline are counted from, by the client's clock. */
   readonly startedMs: number;
-  /** A gRPC status, once it has ended. */
+  /** The call's gRPC status, or {@linkcode PENDING}. */
   status = PENDING;
   /** `grpc-message` as it came, or what went wrong here. */
   message = "";
-  /** 0 when nothing was answered. */
+  /** HTTP status of the reply; 0 when nothing was answered. */
   httpStatus = 0;
   /** Value of the trailer `x-collapser`; "" without one. */
   outcome = "";
   /** DATA bytes of the reply, message prefixes included. */
   bodyBytes = 0;
-  /** What `bodyBytes` must come to by the prefix of the reply's message; 0 while that is not known. */
+  /** Length of the whole reply by its message's prefix, which `bodyBytes` must come to; 0 while that is not known. */
   promisedBytes = 0;
   endedMs = 0;
   /** The reply's DATA as it came, where the caller wants it. */
@@ -82,7 +82,7 @@ export class ClientCall extends Alarm {
     return this.endedMs - this.startedMs;
   }
 
-  /** Ends it and says so, the first time. Whatever still comes on its stream is nobody's. */
+  /** Ends the call and says so, the first time. Whatever still comes on its stream is nobody's. */
   end(status: number, message: string, nowMs: number): void {
     if (this.ended) return;
     this.status = status;

@@ -8,7 +8,7 @@ export class CallQueue {
   #calls: (ClientCall | undefined)[] = [];
   #first = 0;
 
-  /** Calls in it, ended ones included. */
+  /** Calls in the queue, ended ones included. */
   get size(): number {
     return this.#calls.length - this.#first;
   }
@@ -28,7 +28,7 @@ export class CallQueue {
     return undefined;
   }
 
-  /** Empties it and returns what was in it and has not ended. */
+  /** Empties the queue and returns the calls in it that have not ended. */
   takeAll(): ClientCall[] {
     const calls: ClientCall[] = [];
     for (let call = this.take(); call !== undefined; call = this.take()) calls.push(call);

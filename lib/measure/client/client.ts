@@ -13,7 +13,7 @@ const USER_AGENT = "collapser-measure";
 const CONNECT_TIMEOUT_MS = 5_000;
 
 /**
- * How long after its deadline a call is given up here: whoever is measured must have the chance to say so first, and
+ * Time after a call's deadline until it is given up here: whoever is measured must have the chance to say so first, and
  * we must not wait for ever for one who never does.
  */
 const DEADLINE_GRACE_MS = 250;
@@ -23,26 +23,26 @@ const MAX_WAITING = 200_000;
 
 const CLOSED = "the client was closed";
 
-/** What to call; everything that does not differ from call to call. */
+/** A method and all that does not differ from call to call. */
 export interface MethodOptions {
-  /** As in `:path`: "/package.Service/Method". */
+  /** Value of `:path`: "/package.Service/Method". */
   readonly path: string;
   readonly metadata?: readonly (readonly [name: string, value: string])[];
-  /** Sent as `grpc-timeout`, and kept here too; undefined for none. */
+  /** Deadline of each call, sent as `grpc-timeout` and kept here too; undefined for none. */
   readonly deadlineMs?: number | undefined;
 }
 
 export interface ClientOptions {
-  /** @default 1 */
+  /** Connections that are kept open, over which calls are spread. @default 1 */
   readonly connections?: number;
-  /** Of one connection, its SETTINGS included. @default 5000 */
+  /** Longest that one connection may take to be made, its SETTINGS included. @default 5000 */
   readonly connectTimeoutMs?: number;
   readonly dial?: Dial;
-  /** Not stopped at the end when it is given. */
+  /** Timers of the caller, which are not stopped with the client. */
   readonly timers?: Timers;
 }
 
-/** What a single call came to. */
+/** The end of a single call. */
 export interface Reply {
   /** A gRPC status, the other side's or one of ours. */
   readonly status: number;
@@ -50,7 +50,7 @@ export interface Reply {
   readonly message: string;
   /** The message of the reply without its prefix; empty when the call failed. */
   readonly body: Uint8Array;
-  /** 0 when nothing was answered. */
+  /** HTTP status of the reply; 0 when nothing was answered. */
   readonly httpStatus: number;
   /** The trailer `x-collapser`; "" without one. */
   readonly outcome: string;
@@ -91,7 +91,7 @@ export class Client implements PoolOwner, CallKeeper {
     this.#pool = new ClientPool(this, { address, connections, connectTimeoutMs, dial, timers });
   }
 
-  /** For {@linkcode openClient}. */
+  /** Makes the connections; {@linkcode openClient} calls this. */
   open(): Promise<void> {
     return this.#pool.open();
   }
@@ -137,7 +137,7 @@ export class Client implements PoolOwner, CallKeeper {
     return call;
   }
 
-  /** One call with a promise for its reply, for when there are not many. Never rejects. */
+  /** Makes one call and resolves with its reply, for when there are not many. Never rejects. */
   callOnce({ message, ...method }: MethodOptions & { message: Uint8Array }): Promise<Reply> {
     return new Promise((resolve) => {
       const body = requestBody(message);
@@ -146,7 +146,7 @@ export class Client implements PoolOwner, CallKeeper {
     });
   }
 
-  /** Ends what is under way with CANCELLED, and closes the connections. */
+  /** Ends the calls under way with CANCELLED, and closes the connections. */
   async close(): Promise<void> {
     this.#closed = true;
     this.#endWaiting(STATUS.cancelled, CLOSED);

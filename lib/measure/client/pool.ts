@@ -6,13 +6,13 @@ import { ClientSession, type SessionContext, type SessionOwner } from "./session
 /** Least time between two attempts at one connection: callers who fail at once and try again are slowed to it. */
 const RETRY_MS = 100;
 
-/** Who uses the connections. */
+/** The user of the connections, as far as the pool tells it things. */
 export interface PoolOwner {
-  /** Calls that wait may be sent on it. */
+  /** Calls that wait may be sent on the session. */
   hasRoom(session: ClientSession): void;
-  /** One connection fewer; says whether a call waits for one. */
+  /** A connection was lost; returns whether a call waits for one. */
   lost(): boolean;
-  /** No connection is left or being made. */
+  /** Connections are neither left nor being made, and why. */
   unreachable(why: string): void;
 }
 
@@ -28,7 +28,7 @@ export interface PoolOptions {
 interface Slot {
   session: ClientSession | undefined;
   connecting: boolean;
-  /** Not before then again. */
+  /** When the next attempt may be made, by the timers' clock. */
   retryMs: number;
 }
 
@@ -38,7 +38,7 @@ export class ClientPool implements SessionOwner {
   #owner: PoolOwner;
   #context: SessionContext;
   #slots: Slot[];
-  /** Those that were told to go away among them. */
+  /** Sessions whose connection is there, those that were told to go away among them. */
   #running = new Map<ClientSession, Promise<void>>();
   #turn = 0;
   #down: number;
@@ -100,7 +100,7 @@ export class ClientPool implements SessionOwner {
     if (nextMs < Infinity && !this.#retry.isSet) timers.set(this.#retry, nextMs);
   }
 
-  /** Ends what is under way with CANCELLED and closes every connection. */
+  /** Ends the calls under way with CANCELLED and closes every connection. */
   async close(why: string): Promise<void> {
     this.#closed = true;
     this.#options.timers.cancel(this.#retry);
@@ -159,7 +159,7 @@ export class ClientPool implements SessionOwner {
     }
   }
 
-  /** Calls wait on while another connection may still take them. */
+  /** Notes a failed attempt; calls wait on while another connection may still take them. */
   #couldNotConnect(slot: Slot, why: string): void {
     const told = this.#cannotOpen(why);
     const isLast = this.#slots.every((one) =>
@@ -168,7 +168,7 @@ export class ClientPool implements SessionOwner {
     if (isLast) this.#owner.unreachable(told);
   }
 
-  /** Whoever waits for all connections is told why that will not be; returns the words. */
+  /** Tells whoever waits for all connections why that will not be; returns the words. */
   #cannotOpen(why: string): string {
     const told = `Cannot connect to ${authorityOf(this.#options.address)}: ${why}`;
     this.#opening?.reject(new Error(told));

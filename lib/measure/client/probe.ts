@@ -8,19 +8,19 @@ const CHECK_PATH = "/grpc.health.v1.Health/Check";
 const SERVING = 1;
 const STATES = ["unknown", "serving", "not serving", "service unknown"];
 
-/** What of an HTTP answer is shown: a readiness page says why in its first line. */
+/** Characters of an HTTP answer that are shown: a readiness page says why in its first line. */
 const MAX_DETAIL_CHARS = 200;
 
 const HTTP_OK = 200;
 
-/** Whom to ask. */
+/** The service to ask, and over what. */
 export type ProbeTarget =
   | { readonly over: "grpc"; readonly address: Address; readonly service: string }
   | { readonly over: "http"; readonly url: string };
 
 export interface ProbeResult {
   readonly healthy: boolean;
-  /** What was answered, or why nothing was. */
+  /** The answer in words, or why there was none. */
   readonly detail: string;
 }
 
@@ -55,7 +55,7 @@ async function probeGrpc(
   }
 }
 
-/** The reply, or undefined when it did not come in time: our own limit, which the other side may not know of. */
+/** Asks once; undefined when no reply came in time: our own limit, which the other side may not know of. */
 async function checkWithin(
   client: Client,
   service: string,

@@ -1,15 +1,15 @@
 import { isGrpcContentType, parseStatus } from "../../grpc/mod.ts";
 import type { HeaderList } from "../../wire/mod.ts";
 
-/** What a client reads of a reply's head or trailers, worked out once for a list. */
+/** The fields of a reply's head or trailers that a client reads, worked out once for a list. */
 export interface ReplyFields {
-  /** 0 in trailers. */
+  /** `:status`; 0 in trailers. */
   readonly httpStatus: number;
   /** An interim response (RFC 9110 §15.2): not the reply yet. */
   readonly interim: boolean;
   /** HTTP 200 with a gRPC content-type. */
   readonly isGrpc: boolean;
-  /** undefined where there is none that can be read. */
+  /** `grpc-status`; undefined where there is none that can be read. */
   readonly grpcStatus: number | undefined;
   readonly grpcMessage: string;
   /** `x-collapser`: how the sidecar came by the reply; "" where it does not say. */

@@ -29,17 +29,17 @@ const CLOSE_TIMEOUT_MS = 1_000;
 
 const HEAD_ALONE = { extra: [], endStream: false } as const;
 
-/** What a session tells the client it belongs to. */
+/** The owner of a session, as far as the session tells it things. */
 export interface SessionOwner {
-  /** Its SETTINGS came, or a call ended: calls that wait may be sent. */
+  /** The session's SETTINGS came, or a call ended: calls that wait may be sent. */
   sessionHasRoom(session: ClientSession): void;
-  /** It takes no new calls. */
+  /** The session takes no new calls. */
   sessionLeaves(session: ClientSession): void;
-  /** It is over, and its calls have been ended. */
+  /** The session is over, and its calls have been ended. */
   sessionClosed(session: ClientSession, why: string): void;
 }
 
-/** What all connections of a client share. */
+/** Everything that the connections of a client share. */
 export interface SessionContext {
   readonly owner: SessionOwner;
   readonly timers: Timers;
@@ -50,13 +50,13 @@ export interface SessionContext {
 /** One connection of a client and the calls that are under way on it. */
 export class ClientSession implements ConnectionSink<ClientCall>, PumpOwner, CallCarrier {
   readonly connection: Connection<ClientCall>;
-  /** SETTINGS have come: it was usable once. */
+  /** Whether SETTINGS have come: the session was usable once. */
   wasReady = false;
   #context: SessionContext;
   #pump: Pump<ClientCall>;
   #gone = false;
   #why = "the other side closed the connection";
-  /** Of a connection that is not usable yet, or is being closed. */
+  /** Ends the wait for a connection that is not usable yet, or is being closed. */
   #patience = new CallbackAlarm(() => this.#loseIt());
 
   /** SETTINGS must have come by `usableByMs`. */
@@ -81,7 +81,6 @@ export class ClientSession implements ConnectionSink<ClientCall>, PumpOwner, Cal
     return this.wasReady && !this.#gone && this.connection.canOpen;
   }
 
-  /** Sends the call. */
   open(call: ClientCall): void {
     const stream = this.#openStream(call);
     call.carrier = this;
@@ -219,7 +218,7 @@ export class ClientSession implements ConnectionSink<ClientCall>, PumpOwner, Cal
     return this.connection.openStream(head, HEAD_ALONE);
   }
 
-  /** Ends it for a reason that is not the other side's last word: the stream may still be open. */
+  /** Ends a call for a reason that is not the other side's last word: the stream may still be open. */
   #fail(call: ClientCall, status: number, message: string): void {
     this.cancel(call);
     call.end(status, message, this.connection.nowMs);

@@ -7,13 +7,13 @@ const LOOPBACK = "127.0.0.1";
 /** A backend that counts. */
 export interface DemoBackend {
   readonly port: number;
-  /** Calls that have reached it since its start. */
+  /** Calls that have reached the backend since its start. */
   readonly total: number;
-  /** Closes it and cuts its connections. */
+  /** Closes the backend and cuts its connections. */
   kill(): void;
 }
 
-/** What an embedded backend and its sidecar are made from, since this room can make neither itself. */
+/** The parts that an embedded backend and its sidecar are made from, since this room can make neither itself. */
 export interface EmbeddedParts {
   startBackend(options: { host: string; port: number; delayMs: number }): Promise<DemoBackend>;
   /** Settings of a sidecar on free ports of 127.0.0.1, in front of the backend. */
@@ -23,11 +23,11 @@ export interface EmbeddedParts {
 /** A backend and a sidecar in front of it, both in this process. */
 export interface Embedded {
   readonly backend: DemoBackend;
-  /** Where the backend itself takes calls, and where the sidecar does. */
+  /** Address of the backend itself, and that of the sidecar. */
   readonly direct: Address;
   readonly proxied: Address;
   /**
-   * Cuts the backend off; to be called before its clients close: told to go away in order, a node:http2 server on
+   * Cuts off the backend; to be called before its clients close: told to go away in order, a node:http2 server on
    * Deno 2.9 may end the process.
    */
   killBackend(): void;
@@ -35,7 +35,7 @@ export interface Embedded {
   stop(): Promise<void>;
 }
 
-/** Starts both on free ports. `delayMs` is how long the backend takes for an answer. */
+/** Starts backend and sidecar on free ports. The backend takes `delayMs` for an answer. */
 export async function startEmbedded(
   parts: EmbeddedParts,
   { delayMs }: { delayMs: number },

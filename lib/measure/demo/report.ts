@@ -16,7 +16,7 @@ export interface Part {
   readonly elapsedMs: number;
   /** Calls that were never answered. */
   readonly unanswered: number;
-  /** What the backend itself counted meanwhile. */
+  /** Calls that the backend itself counted meanwhile. */
   readonly backendCalls: number;
 }
 

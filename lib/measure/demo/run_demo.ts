@@ -15,7 +15,7 @@ const STEADY_MS = 2_000;
 const CALLERS_PER_KEY = 10;
 const MAX_CROWD_KEYS = 1_000;
 
-/** Before a part, so that nothing stored answers it: longer than a result is kept unless told otherwise. */
+/** Pause before a part, so that nothing stored answers it: longer than a result is kept unless told otherwise. */
 const PAUSE_MS = 150;
 
 /** The burst that the demo sends. */
@@ -23,25 +23,25 @@ export interface DemoOptions {
   readonly callers: number;
   /** Distinct requests among the callers. */
   readonly keys: number;
-  /** How long the backend takes over each answer. */
+  /** Time that the backend takes over each answer. */
   readonly delayMs: number;
   readonly connections: number;
 }
 
-/** What the demo is put together from. */
+/** The parts that the demo is put together from. */
 export interface DemoParts extends EmbeddedParts {
   /** Path of the backend's method that is called: unary, and its name begins with a reading verb. */
   readonly method: string;
   /** @default the terminal */
   readonly screen?: Screen;
-  /** How long the steady part lasts. @default 2000 */
+  /** Length of the steady part. @default 2000 */
   readonly steadyMs?: number;
 }
 
-/** What a part sends. */
+/** The calls of a part. */
 type Sent = Omit<LoadPlan, "method" | "bodyOf">;
 
-/** Where the parts are played. */
+/** The stage that the parts are played on. */
 interface Stage {
   readonly backend: DemoBackend;
   readonly sidecar: Client;

@@ -1,7 +1,7 @@
 /** Draws that are thrown away at the start, so that neighbouring seeds have nothing in common. */
 const WARM_UP_DRAWS = 16;
 
-/** How the calls of an open loop follow each other. */
+/** The way in which calls of an open loop follow each other: as independent callers make them, or evenly. */
 export type Arrivals = "poisson" | "even";
 
 /**

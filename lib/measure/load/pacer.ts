@@ -9,6 +9,7 @@ export interface PacerClock extends Clock {
   soon(wake: () => void): () => void;
 }
 
+/** The system's clock, whose next turn comes after the input and output that is ready. */
 export const PACER_CLOCK: PacerClock = {
   ...SYSTEM_CLOCK,
   soon(wake) {
@@ -19,23 +20,23 @@ export const PACER_CLOCK: PacerClock = {
 
 export interface PacerOptions {
   readonly clock: PacerClock;
-  /** Evenly, so often. */
+  /** Calls a second, evenly, unless `offsetMs` says when each is due. */
   readonly perSecond: number;
-  /** When the nth is due after the start, in ms, where that is not evenly; never before the one that it follows. */
+  /** Time after the start when the nth call is due, in ms, where that is not evenly; never before the one before it. */
   readonly offsetMs?: ((index: number) => number) | undefined;
-  /** @default {@linkcode LOOK_MS} */
+  /** Time before a call is due that is spent looking at the clock. @default {@linkcode LOOK_MS} */
   readonly lookMs?: number;
-  /** Infinity when somebody stops it. */
+  /** Calls in all; Infinity when somebody stops the pacer. */
   readonly total: number;
-  /** `dueMs` is when it should have been, by the clock, which is never later than now. */
+  /** Hears that a call is due; `dueMs` is when it was, by the clock, which is never later than now. */
   readonly onDue: (dueMs: number) => void;
   readonly onDone: () => void;
 }
 
 /**
- * Says when a call is due, `perSecond` times a second from now on, evenly or as it is told. One that could not be said in time is said
- * late and not left out, with the time at which it was due, so that no delay is forgotten. Takes a processor for
- * itself when calls are due more often than every few milliseconds, unless it looks ahead less.
+ * Says when a call is due, `perSecond` times a second from now on, evenly or as it is told. A call that could not be
+ * said in time is said late and not left out, with the time at which it was due, so that no delay is forgotten. Takes
+ * a processor for itself when calls are due more often than every few milliseconds, unless it looks ahead less.
  */
 export class Pacer {
   #options: PacerOptions;

@@ -10,7 +10,7 @@ import {
 } from "../report/mod.ts";
 import type { Tally } from "./tally.ts";
 
-/** How late the generator may be with one call in a hundred before the latencies are more its own than the server's. */
+/** Lateness of one call in a hundred from which on the latencies are more the generator's than the server's. */
 const LATE_MS = 2;
 
 /** Columns of a line. */
@@ -25,7 +25,7 @@ export interface LoadResult {
   readonly backendCalls: number | undefined;
 }
 
-/** What was measured, for a reader of the numbers. */
+/** The subject of a measurement, for a reader of the numbers. */
 export interface LoadSubject {
   readonly address: string;
   readonly method: string;
@@ -99,7 +99,7 @@ export function sorted<K>(counts: ReadonlyMap<K, number>): [K, number][] {
   return [...counts].sort(([, one], [, other]) => other - one);
 }
 
-/** `1 call, one for 9,999 callers`. */
+/** `counted 1 call: one for 9,999 answers`. */
 export function backendText(backendCalls: number, { succeeded }: Tally): string {
   const counted = `counted ${showCounted(backendCalls, "call")}`;
   if (backendCalls === 0 || backendCalls >= succeeded) return counted;
@@ -138,7 +138,7 @@ function statusText(tally: Tally): string {
   return countsText(sorted(tally.statuses).map(([code, count]) => [statusName(code), count]));
 }
 
-/** What the first call of each failing status was told. */
+/** The message that the first call of each failing status was told, a row each. */
 function messageRows(tally: Tally): string[] {
   return [...tally.messages].filter(([code]) => code !== STATUS.ok).map(([code, message]) =>
     row("", `${statusName(code)}: ${oneLine(message)}`).slice(0, WIDTH)

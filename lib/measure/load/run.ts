@@ -6,15 +6,15 @@ import { Pacer, PACER_CLOCK, type PacerClock } from "./pacer.ts";
 import { Tally } from "./tally.ts";
 
 /**
- * How long answers are waited for in the end while none comes; a deadline adds to it. A busy machine can take that long
- * over a burst before its first answer.
+ * Time for which answers are waited for in the end while none comes; a deadline adds to it. A busy machine can take
+ * that long over a burst before its first answer.
  */
 const SETTLE_MS = 30_000;
 
 /** Calls under way beyond which a due one is not made any more: the server stands, and memory is finite. */
 const MAX_UNDER_WAY = 100_000;
 
-/** What is called, how often, and until when. */
+/** A method to call, how often, and until when. */
 export interface LoadPlan {
   readonly method: Method;
   /** The request of a key. */
@@ -25,7 +25,7 @@ export interface LoadPlan {
   readonly callers: number;
   /** Calls begun in a second, however many are under way: an open loop. */
   readonly callsPerSecond?: number | undefined;
-  /** How long after a call of an open loop the next is due; undefined for evenly. */
+  /** Time from one call of an open loop to when the next is due; undefined for evenly. */
   readonly gapMs?: (() => number) | undefined;
   readonly durationMs?: number | undefined;
   /** Calls in all. */
@@ -35,7 +35,7 @@ export interface LoadPlan {
 /** Makes the calls of one plan and counts how they end. */
 export class LoadRun {
   readonly tally = new Tally();
-  /** How late calls of an open loop were made: our own fault, and part of their latency. */
+  /** Lateness of the calls of an open loop when they were made: our own fault, and part of their latency. */
   readonly lateness = new Histogram();
   begun = 0;
   #client: Client;
@@ -57,7 +57,7 @@ export class LoadRun {
     this.#clock = clock;
   }
 
-  /** Resolves when all calls have ended, or those that are left were waited for in vain: closing the client ends them. */
+  /** Resolves when all calls have ended, or the rest were waited for in vain: closing the client ends those. */
   async run(): Promise<void> {
     const { durationMs = Infinity, callsPerSecond } = this.#plan;
     this.#startMs = this.#clock.now();
@@ -74,14 +74,14 @@ export class LoadRun {
     return this.begun - this.tally.ended;
   }
 
-  /** From the first call to the end of the last. */
+  /** Time from the first call to the end of the last. */
   get elapsedMs(): number {
     return Math.max(0, this.tally.lastMs - this.#startMs);
   }
 
   /**
-   * How long after the last call of an open loop was due the last one ended, beyond what the quickest took, as a share
-   * of the time in which they were due: what was piled up in the end. 0 in a closed loop.
+   * The backlog in the end: how long after the last call of an open loop was due the last one ended, beyond what the
+   * quickest took, as a share of the time in which they were due. 0 in a closed loop.
    */
   get backlogShare(): number {
     const dueMs = this.#lastDueMs - this.#startMs;
@@ -135,7 +135,7 @@ export class LoadRun {
     if (this.begun >= (this.#plan.calls ?? Infinity)) this.#stopBeginning();
   }
 
-  /** No more calls; those under way are waited for. */
+  /** Makes no more calls; those under way are waited for. */
   #stopBeginning(): void {
     if (this.#over) return;
     this.#over = true;
@@ -163,7 +163,7 @@ export class LoadRun {
   }
 }
 
-/** When the nth call is due after the start, where gaps say so; asked in order, and any number of times for each. */
+/** The time after the start when the nth call is due, by the gaps; asked in order, and any number of times for each. */
 function summed(gapMs: () => number): (index: number) => number {
   let at = 0;
   let offsetMs = 0;

@@ -14,7 +14,7 @@ const COUNT_TIMEOUT_MS = 5_000;
 /** Asks the sidecar to say in each reply's trailers how it came by it. */
 const ASK_OUTCOME = ["x-collapser-debug", "1"] as const;
 
-/** What `collapser load` sends, and for how long. */
+/** The calls that `collapser load` makes, and for how long. */
 export interface LoadOptions {
   readonly address: Address;
   /** Path of the method. */
@@ -24,11 +24,11 @@ export interface LoadOptions {
   /** Distinct requests among the calls. */
   readonly keys: number;
   readonly metadata: readonly (readonly [name: string, value: string])[];
-  /** For each call; undefined sends none. */
+  /** Deadline of each call; undefined sends none. */
   readonly deadlineMs: number | undefined;
-  /** It ends after so long; undefined when the number of calls alone ends it. */
+  /** Length of the run; undefined when the number of calls alone ends it. */
   readonly durationMs: number | undefined;
-  /** It ends after so many; undefined when time alone ends it. */
+  /** Calls in all; undefined when time alone ends the run. */
   readonly calls: number | undefined;
   readonly connections: number;
   /** Calls begun in a second, however many are under way; undefined is as fast as the callers go. */
@@ -37,17 +37,17 @@ export interface LoadOptions {
   readonly json: boolean;
 }
 
-/** How a backend is asked how many calls have reached it. */
+/** The way to ask a backend how many calls have reached it. */
 export interface BackendCount {
-  /** Method that tells, for an empty request. */
+  /** Path of the method that tells, for an empty request. */
   readonly path: string;
-  /** Calls of `method` in what it told. */
+  /** Calls of `method` by the reply. */
   callsOf(reply: Uint8Array, method: string): number;
 }
 
-/** What surrounds a run. */
+/** The surroundings of a run: whom it may ask, and where it shows its result. */
 export interface LoadSurroundings {
-  /** Unless given, nobody is asked. */
+  /** A backend that counts; unless given, nobody is asked. */
   readonly backendCount?: BackendCount;
   /** @default the terminal */
   readonly screen?: Screen;
@@ -92,7 +92,7 @@ function startRun(client: Client, options: LoadOptions): LoadRun {
   });
 }
 
-/** What the backend has counted so far; undefined when there is none that counts. */
+/** Asks what the backend has counted so far; undefined when there is none that counts. */
 async function askCount(
   client: Client,
   { method }: LoadOptions,

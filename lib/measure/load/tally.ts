@@ -2,18 +2,18 @@ import { decodeGrpcMessage, STATUS } from "../../grpc/mod.ts";
 import type { ClientCall } from "../client/mod.ts";
 import { Histogram } from "../report/mod.ts";
 
-/** How calls ended. */
+/** Counts how calls ended. */
 export class Tally {
   /** Calls by gRPC status. */
   readonly statuses = new Map<number, number>();
-  /** Calls by what the sidecar said of them (`x-collapser`); those of which nothing was said are not here. */
+  /** Calls by what the sidecar said of them (`x-collapser`); a call of which nothing was said is not here. */
   readonly outcomes = new Map<string, number>();
-  /** Of the calls that were answered with OK: failures are quick or slow for reasons of their own. */
+  /** Latency of the calls that were answered with OK: failures are quick or slow for reasons of their own. */
   readonly latency = new Histogram();
   ended = 0;
-  /** When the last one ended. */
+  /** Time of the last call's end, by the client's clock. */
   lastMs = -Infinity;
-  /** What the first failure of each status said. */
+  /** Message of the first failure of each status. */
   readonly messages = new Map<number, string>();
 
   /** Calls that ended with anything but OK. */
@@ -34,7 +34,7 @@ export class Tally {
     if (call.status === STATUS.ok) this.latency.record(call.latencyMs);
   }
 
-  /** A call that was due and not made. */
+  /** Counts a call that was due and not made. */
   addRefused(why: string): void {
     this.#count(STATUS.resourceExhausted, why);
   }

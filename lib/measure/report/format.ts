@@ -1,7 +1,7 @@
 const MS_PER_SECOND = 1_000;
 const US_PER_MS = 1_000;
 
-/** From here on three digits round up to the next unit: 999.5 µs are 1.00 ms, not 1000 µs. */
+/** Share of a unit from which on three digits round up to it: 999.5 µs are 1.00 ms, not 1000 µs. */
 const ROUNDS_UP = 0.999_5;
 
 /** Columns that the first word of a result's line has to itself. */
@@ -36,7 +36,7 @@ export function showRoundTime(ms: number): string {
   return ms === 0 ? "0" : showTime(ms).replace(/\.0+(?= )|(\.\d*?)0+(?= )/, "$1");
 }
 
-/** `48.2 %`; what rounds to nothing but is there says so. */
+/** `48.2 %`; a share that rounds to nothing but is there says so. */
 export function showShare(part: number, whole: number): string {
   const percent = whole === 0 ? 0 : part / whole * 100;
   if (percent > 0 && percent < 0.05) return "<0.1 %";
@@ -48,7 +48,7 @@ export function row(label: string, text: string): string {
   return label.padEnd(LABEL_COLUMNS) + text;
 }
 
-/** Lines that break at spaces, though not before a unit. */
+/** Text in lines that break at spaces, though not before a unit. */
 export function wrapped(text: string, columns: number): string[] {
   const lines = [""];
   for (const word of text.split(/ (?!%|s\b|ms\b)/)) {
@@ -59,7 +59,7 @@ export function wrapped(text: string, columns: number): string[] {
   return lines;
 }
 
-/** Without a unit: `1.25`, `87.2`, `-350`. */
+/** A value to three digits, without a unit: `1.25`, `87.2`, `-350`. */
 export function threeDigits(value: number): string {
   const size = Math.abs(value);
   const fractionDigits = size >= 99.95 || size === 0 ? 0 : size >= 9.995 ? 1 : 2;

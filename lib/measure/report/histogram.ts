@@ -20,7 +20,7 @@ export class Histogram {
   sumMs = 0;
   #counts = new Uint32Array(BUCKETS);
 
-  /** Adds one; what is below zero, as a clock may make it, counts as zero. */
+  /** Adds a latency; one below zero, as a clock may make it, counts as zero. */
   record(ms: number): void {
     const value = ms > 0 ? ms : 0;
     this.count++;
@@ -30,7 +30,7 @@ export class Histogram {
     this.#counts[bucketOf(value)]!++;
   }
 
-  /** Adds all that another one recorded. */
+  /** Adds all that another histogram recorded. */
   merge(other: Histogram): void {
     this.count += other.count;
     this.sumMs += other.sumMs;
@@ -61,7 +61,7 @@ export class Histogram {
     return this.maxMs;
   }
 
-  /** How many were above `fromMs` and not above `toMs`, to the precision of the buckets. */
+  /** Latencies above `fromMs` and not above `toMs`, to the precision of the buckets. */
   countBetween(fromMs: number, toMs: number): number {
     let count = 0;
     for (let i = 0; i < BUCKETS; i++) {

@@ -1,6 +1,6 @@
 /**
- * What all measurements keep and show their figures with: a histogram of latencies, figures as text, a picture made of
- * bars, and the screen that results and progress go to.
+ * The report that all measurements share: a histogram of latencies, figures as text, a picture made of bars, and the
+ * screen that results and progress go to.
  *
  * Invariants
  * - A percentile is right to within 1 %, the extremes exactly; memory does not grow with the number of calls.

@@ -7,13 +7,13 @@ const MAX_ROWS = 9;
 /** Columns of the longest bar; with the labels around it a row stays under 80. */
 const BAR_COLUMNS = 40;
 
-/** Above this, the slowest over the fastest, steps double from row to row; below, all are equally wide. */
+/** Slowest over fastest, above which steps double from row to row; below, all are equally wide. */
 const WIDE_RATIO = 8;
 
 /** The round numbers that a row may begin at, in each power of ten. */
 const ROUND = [1, 2, 5];
 
-/** How the latencies are spread: a bar a row, with its share of all. Empty when nothing was recorded. */
+/** Draws how latencies are spread: a bar a row, with its share of all. Empty when nothing was recorded. */
 export function picture(histogram: Histogram): string[] {
   if (histogram.count === 0) return [];
   const edges = edgesOf(histogram);

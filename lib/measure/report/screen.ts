@@ -5,13 +5,13 @@ const CLEAR = "\r\x1b[K";
 
 const encoder = new TextEncoder();
 
-/** Where a measurement shows what it does; a test is its own. */
+/** The place where a measurement shows what it does: a terminal, or a test. */
 export interface Screen {
-  /** One or more lines of the result. */
+  /** Shows one or more lines of the result. */
   print(text: string): void;
-  /** One or more lines about what went wrong. */
+  /** Shows one or more lines about what went wrong. */
   complain(text: string): void;
-  /** A line that the next one, or the result, takes the place of; undefined where nobody would see it live. */
+  /** Shows a line until the next one, or the result, takes its place; undefined where nobody would see it live. */
   readonly progress: ((line: string) => void) | undefined;
   /** Whether the result may be coloured. */
   readonly colour: boolean;

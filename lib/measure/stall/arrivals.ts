@@ -2,13 +2,13 @@ import { randomFrom } from "../load/mod.ts";
 
 /** A call as it is planned. */
 export interface Arrival {
-  /** After the beginning of the run. */
+  /** When the call is due, after the beginning of the run. */
   readonly atMs: number;
-  /** Which backend it is for. */
+  /** Index of the backend that the call is for. */
   readonly shard: number;
 }
 
-/** What arrives, and when it could not be told from any other time. */
+/** The calls to plan. */
 export interface ArrivalPlan {
   readonly seed: number;
   readonly perSecond: number;

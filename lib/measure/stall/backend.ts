@@ -14,13 +14,13 @@ import { Gate, GatedSocket } from "./gated_socket.ts";
 
 const LOOPBACK = "127.0.0.1";
 
-/** Calls that it works on at once; far above what any pool here sends, so that pools are what is measured. */
+/** Calls that the backend works on at once; far above what any pool here sends, so that pools are what is measured. */
 const CAPACITY = 256;
 
-/** What `latency` adds to each answer. */
+/** Time that the fault `latency` adds to each answer. */
 const ADDED_MS = 100;
 
-/** `slow-start`: the share of the time for which it is gone, and what its first answers take longer, falling to nothing. */
+/** `slow-start`: share of the time for which the backend is gone, and how much longer its first answers take. */
 const GONE_SHARE = 0.2;
 const SLOW_START_MS = 500;
 
@@ -31,9 +31,9 @@ const ANSWER = replyOf(new Uint8Array(0));
 const SERVING = replyOf(healthReply(true));
 
 export interface StallBackendOptions {
-  /** 0 for a free one. */
+  /** Port on the loopback address; 0 for a free one. */
   readonly port: number;
-  /** How long an answer takes while all is well. */
+  /** Time that an answer takes while all is well. */
   readonly serviceMs: number;
 }
 
@@ -55,7 +55,7 @@ export class StallBackend implements Breakable, ServedBy {
   #fault: FaultName = "none";
   #faultEndsMs = 0;
   #returnsMs = 0;
-  /** It closes what it accepts: a port that was given up might be somebody else's the next moment. */
+  /** Whether each connection is closed at once: a port that was given up might be somebody else's the next moment. */
   #isGone = false;
   #return = new CallbackAlarm(() => this.#isGone = false);
   #isClosed = false;

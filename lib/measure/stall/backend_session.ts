@@ -14,26 +14,26 @@ import {
 } from "../../transport/mod.ts";
 import { ERROR_CODE, type FrameLog, type HeaderCache } from "../../wire/mod.ts";
 
-/** Who answers the calls. */
+/** The backend that answers the calls. */
 export interface ServedBy {
   readonly timers: Timers;
   readonly turn: Turn;
   readonly requestHeaders: HeaderCache;
-  /** The whole request is in. */
+  /** Hears of a call whose whole request is in. */
   serve(call: ServedCall): void;
-  /** The caller does not want it any more. */
+  /** Hears of a call that its caller does not want any more. */
   givenUp(call: ServedCall): void;
-  /** The time that the answer takes is over. */
+  /** Hears that the time is over which the answer takes. */
   isDone(call: ServedCall): void;
   closed(session: StallSession): void;
 }
 
-/** A call that was made of the backend. It is the alarm of its own answer. */
+/** A call to the backend, and the alarm of its own answer. */
 export class ServedCall extends Alarm {
   readonly path: string;
   readonly session: StallSession;
   readonly stream: Stream<ServedCall>;
-  /** It is being worked on. */
+  /** Whether the backend works on the call. */
   isRunning = false;
   #by: ServedBy;
 

@@ -1,25 +1,25 @@
 import { measureStall, type StallOptions, type StallParts } from "./run_stall.ts";
 import { type Share, shareOf, type SystemResult } from "./tally.ts";
 
-/** All is well before the fault for so long, and after it: a blast is one bill of three, and not to take long. */
+/** Time before the fault and after it, both short: a blast is one bill of three. */
 const BEFORE_MS = 2_000;
 const AFTER_MS = 500;
 
-/** What callers of the healthy backends saw through one system. */
+/** The callers of the healthy backends, through one system. */
 export interface BlastRow {
   /** The system between callers and backends: `collapser`, `envoy`, `direct`. */
   readonly name: string;
   /** Calls to the healthy backends while one stood still, and those of them that were not answered in time. */
   readonly calls: number;
   readonly failed: number;
-  /** Before one backend stood still, and while it did. */
+  /** The p99 of those calls before one backend stood still, and while it did. */
   readonly healthyP99Ms: number;
   readonly stalledP99Ms: number;
 }
 
-/** What one backend that stands still does to the callers of the others. */
+/** The harm that one backend that stands still does to the callers of the others. */
 export interface BlastResult {
-  /** In one sentence. */
+  /** The result in one sentence. */
   readonly summary: string;
   readonly rows: readonly BlastRow[];
 }

@@ -1,4 +1,4 @@
-/** What can be done to a backend. */
+/** The faults that can be brought about at a backend. */
 export const FAULTS = [
   "stall",
   "sigstop",
@@ -10,7 +10,7 @@ export const FAULTS = [
 ] as const;
 export type FaultName = typeof FAULTS[number];
 
-/** What each looks like from outside. */
+/** Each fault as it looks from outside. */
 export const FAULT_TEXTS: Readonly<Record<FaultName, string>> = {
   stall: "its main thread stands still; the kernel alone still accepts",
   sigstop: "SIGSTOP to its process, and SIGCONT afterwards",
@@ -21,10 +21,10 @@ export const FAULT_TEXTS: Readonly<Record<FaultName, string>> = {
   none: "nothing",
 };
 
-/** Those that give no answer at all. */
+/** The faults that leave calls without any answer. */
 export const SILENT_FAULTS: readonly FaultName[] = ["stall", "sigstop", "blackhole"];
 
-/** Something that a fault can be brought about at, and taken away from. */
+/** A place that a fault can be brought about at, and taken away from. */
 export interface Breakable {
   begin(fault: FaultName, durationMs: number): void;
   end(): void;
@@ -33,7 +33,7 @@ export interface Breakable {
 /** A process of the same user on this machine, stopped by signal. */
 export class StoppedProcess implements Breakable {
   #pid: number;
-  /** Whoever ends the measurement early must not leave it standing. */
+  /** Lets the process go on: whoever ends the measurement early must not leave it standing. */
   #onUnload = () => this.end();
 
   constructor(pid: number) {
@@ -51,7 +51,7 @@ export class StoppedProcess implements Breakable {
   }
 }
 
-/** Somebody else brings it about, and is told when. */
+/** A fault that somebody else brings about, who is told when. */
 export class AnnouncedFault implements Breakable {
   #say: (line: string) => void;
   #name: string;
@@ -70,5 +70,5 @@ export class AnnouncedFault implements Breakable {
   }
 }
 
-/** Nothing happens. */
+/** The fault `none`. */
 export const NO_FAULT: Breakable = { begin() {}, end() {} };

@@ -1,12 +1,12 @@
 import type { Socket } from "../../transport/mod.ts";
 
-/** What the sockets of a backend let through. */
+/** A gate that all sockets of a backend have: what they let through. */
 export class Gate {
-  /** What is read is thrown away, and so is what is written. */
+  /** Whether all that is read or written is thrown away. */
   swallows = false;
   #opened: PromiseWithResolvers<void> | undefined = undefined;
 
-  /** Until it is opened again nothing is read or written. */
+  /** Closes the gate: until it is opened again nothing is read or written. */
   close(): void {
     this.#opened ??= Promise.withResolvers();
   }
@@ -16,7 +16,7 @@ export class Gate {
     this.#opened = undefined;
   }
 
-  /** Resolves when it is open; undefined when it is. */
+  /** Resolves when the gate opens; undefined while it is open. */
   get whenOpen(): Promise<void> | undefined {
     return this.#opened?.promise;
   }

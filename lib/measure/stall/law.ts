@@ -2,22 +2,22 @@ import { showCount, showRoundTime, showShare, showTime } from "../report/mod.ts"
 import { SILENT_FAULTS } from "./fault.ts";
 import type { StallSubject } from "./subject.ts";
 
-/** What the conditions alone say about a pool that all backends share. */
+/** A pool that all backends share, as the conditions alone say. */
 export interface SharedPoolArithmetic {
   /** Calls that the faulted backend would hold, if they were let: rate times deadline (Little's law). */
   readonly wanted: number;
   readonly places: number;
   readonly waiting: number;
-  /** Calls of all kinds that it can take in a second while those are held. */
+  /** Calls of all kinds that the pool can take in a second while those are held. */
   readonly takenPerSecond: number;
-  /** Of all calls, those that are answered then. */
+  /** Share of all calls that are answered then. */
   readonly share: number;
 }
 
 /**
- * A call to a backend that never answers holds its place until its deadline, less the time that it waited for it. So with
- * n backends, N places, Q waiting and a deadline D a pool takes a calls a second, where N = a/n (D - Q/a), which is
- * a = (nN + Q) / D. When that is less than what is offered, the rest is refused, whichever backend it is for.
+ * A call to a backend that never answers holds its place until its deadline, less the time that it waited for it. So
+ * with n backends, N places, Q waiting and a deadline D a pool takes a calls a second, where N = a/n (D - Q/a), which
+ * is a = (nN + Q) / D. When that is less than what is offered, the rest is refused, whichever backend it is for.
  */
 export function sharedPoolArithmetic(subject: StallSubject): SharedPoolArithmetic {
   const { shards, perSecond, deadlineMs } = subject;
@@ -35,7 +35,7 @@ export function sharedPoolArithmetic(subject: StallSubject): SharedPoolArithmeti
   };
 }
 
-/** Why deadline, load and sizes decide the number, in a paragraph; "" where the fault leaves nothing unanswered. */
+/** The arithmetic of deadline, load and sizes in a paragraph; "" where the fault leaves nothing unanswered. */
 export function lawText(subject: StallSubject): string {
   const { fault, isAnnounced, perSecond, shards, deadlineMs, places } = subject;
   if (!SILENT_FAULTS.includes(fault) && !isAnnounced) return "";

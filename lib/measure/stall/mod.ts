@@ -1,7 +1,7 @@
 /**
- * What callers of healthy backends notice when one backend stalls: a `StallRun` makes the calls of one plan through one
- * way to the backends while a fault is at one of them, and {@linkcode runStall} compares such ways. {@linkcode
- * measureBlast} is a short comparison whose numbers another report shows.
+ * The stall of one backend of several, and what callers of the others notice: a `StallRun` makes the calls of one plan
+ * through one way to the backends while a fault is at one of them, and {@linkcode runStall} compares such ways.
+ * {@linkcode measureBlast} is a short comparison whose numbers another report shows.
  *
  * Invariants
  * - The ways that are compared get the same calls at the same times, and pools of the same size.

@@ -8,7 +8,7 @@ export function plotLine(bins: readonly Bin[], columns: number): string {
   return columnsOf(bins.map(({ all }) => all), columns).map(blockOf).join("");
 }
 
-/** What stands above the lines: where the fault was, and its name where there is room. */
+/** The line above the others: where the fault was, and its name where there is room. */
 export function plotFault(
   fault: { label: string; beginsMs: number; endsMs: number },
   scale: { durationMs: number; columns: number },
@@ -24,12 +24,12 @@ export function plotFault(
   return `${" ".repeat(from)}${left}${label}${"─".repeat(Math.ceil(room / 2))}`;
 }
 
-/** Columns there are for so many bins where there is room for `most`. */
+/** Columns of a line for so many bins where there is room for `most`. */
 export function plotColumns(bins: number, most: number): number {
   return Math.min(bins, most);
 }
 
-/** Bins put together so that they fit. */
+/** Bins put together, so that `columns` hold them. */
 function columnsOf(bins: readonly Share[], columns: number): Share[] {
   const merged: Share[] = Array.from({ length: columns }, () => ({ calls: 0, good: 0 }));
   for (const [i, { calls, good }] of bins.entries()) {
@@ -40,7 +40,7 @@ function columnsOf(bins: readonly Share[], columns: number): Share[] {
   return merged;
 }
 
-/** Full only when all was well, empty only when nothing was. */
+/** A share as a block: full only when all was well, empty only when nothing was. */
 function blockOf(share: Share): string {
   const part = shareOf(share);
   if (part === 0 || part === 1) return EIGHTHS[part * 8]!;

@@ -5,16 +5,16 @@ import type { Breakable, FaultName } from "./fault.ts";
 import type { OpenSystem } from "./systems.ts";
 import { type CallRecord, type StallTally, tallyStall } from "./tally.ts";
 
-/** Calls before the beginning, of which nothing is kept: the first ones meet code that has never run. */
+/** Length of the warm-up, of which nothing is kept: its first calls meet code that has never run. */
 const WARM_UP_MS = 1_000;
 
 /** A caller does not look for its time to the microsecond here: it leaves the processor to the others. */
 const LOOK_MS = 0;
 
-/** What is sent, and when something goes wrong. */
+/** The calls of a run, and when something goes wrong. */
 export interface StallPlan {
   readonly fault: FaultName;
-  /** Which backend it is at. */
+  /** Index of the backend that the fault is at. */
   readonly faulted: number;
   readonly shards: number;
   readonly seed: number;
@@ -45,7 +45,7 @@ export class StallRun {
     this.#arrivals = planArrivals({ ...plan, durationMs });
   }
 
-  /** Where it is, for those who wait. */
+  /** Time since the beginning; below 0 during the warm-up. */
   get elapsedMs(): number {
     return this.#clock.now() - this.#startMs;
   }
@@ -119,7 +119,7 @@ export class StallRun {
     });
   }
 
-  /** What goes wrong in a timer ends the run. */
+  /** Work for a timer: when it fails, the run rejects. */
   #guarded(work: () => void): () => void {
     return () => {
       try {

@@ -31,23 +31,23 @@ const LOOPBACK = "127.0.0.1";
 /** Names of the embedded backends. */
 const NAMES = ["a", "b", "c"];
 
-/** Between two systems: connections of the one are gone before the next begins. */
+/** Pause between two systems: connections of the one are gone before the next begins. */
 const PAUSE_MS = 300;
 
-/** What `collapser stall` measures. */
+/** The options of `collapser stall`. */
 export interface StallOptions {
   /** Backends to use in place of those in this process; the fault is at the first. */
   readonly backends: readonly NamedAddress[];
   /** Other proxies before the same backends. */
   readonly proxies: readonly NamedAddress[];
-  /** Where the embedded backends listen: this port and the two after it; 0 takes free ones. */
+  /** The embedded backends listen on this port and the two after it; 0 takes free ones. */
   readonly port: number;
   readonly method: string;
   readonly header: string;
   readonly fault: FaultName;
   /** Process of the first backend, for a real SIGSTOP. */
   readonly backendPid: number | undefined;
-  /** Say when somebody else should bring the fault about. */
+  /** Whether somebody else brings the fault about, and is to be told when. */
   readonly announce: boolean;
   readonly beforeMs: number;
   readonly stallMs: number;
@@ -60,9 +60,9 @@ export interface StallOptions {
   readonly serviceMs: number;
   /** Names of the systems to measure; all when empty. */
   readonly only: readonly string[];
-  /** Whether the shared pool is among all. */
+  /** Whether the shared pool is measured too, where `only` is empty. */
   readonly sharedPool: boolean;
-  /** Files to write. */
+  /** Files to write the result to, as numbers and as a picture. */
   readonly json: string | undefined;
   readonly svg: string | undefined;
 }
@@ -93,7 +93,7 @@ export async function runStall(options: StallOptions, parts: StallParts): Promis
   }
 }
 
-/** The same for whoever wants the results; rejects when it cannot be measured. */
+/** Measures as {@linkcode runStall} does, for whoever wants the results; rejects when it cannot be measured. */
 export async function measureStall(options: StallOptions, parts: StallParts): Promise<Measured> {
   const { screen = terminalScreen() } = parts;
   const systems = systemsOf(options, parts);
@@ -105,7 +105,7 @@ export async function measureStall(options: StallOptions, parts: StallParts): Pr
   }
 }
 
-/** What came of it. */
+/** The results of all systems, and what was measured. */
 export interface Measured {
   readonly subject: StallSubject;
   readonly results: readonly SystemResult[];
@@ -212,7 +212,7 @@ function subjectOf(options: StallOptions, shards: readonly NamedAddress[]): Stal
   };
 }
 
-/** What stands in the way, found before anything is measured. */
+/** The reason why the files or the fault are out of reach, found before anything is measured. */
 function troubleWith(options: StallOptions): string | undefined {
   const { json, svg, backendPid } = options;
   for (const file of [json, svg]) {

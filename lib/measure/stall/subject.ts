@@ -1,16 +1,16 @@
 import { showCount, showCounted, showRoundTime } from "../report/mod.ts";
 import type { FaultName } from "./fault.ts";
 
-/** What was measured, for a reader of the numbers. Without it the numbers mean nothing. */
+/** The subject of a measurement, for a reader of the numbers, which mean nothing without it. */
 export interface StallSubject {
   readonly fault: FaultName;
-  /** Somebody else brought it about. */
+  /** Whether somebody else brought the fault about. */
   readonly isAnnounced: boolean;
   readonly shards: readonly string[];
   /** The backend that the fault is at. */
   readonly faulted: string;
   readonly isEmbedded: boolean;
-  /** How long an embedded backend takes for an answer. */
+  /** Time that an embedded backend takes for an answer. */
   readonly serviceMs: number;
   readonly perSecond: number;
   readonly deadlineMs: number;
@@ -22,7 +22,7 @@ export interface StallSubject {
   readonly seed: number;
 }
 
-/** What happens to the one backend, in a word; undefined when nothing does. */
+/** The fault in a word; undefined when there is none. */
 export function faultName({ fault, isAnnounced }: StallSubject): string | undefined {
   if (fault !== "none") return fault;
   return isAnnounced ? "by hand" : undefined;

@@ -11,7 +11,7 @@ const GAP = 42;
 const BOTTOM = 44;
 const PLOT_WIDTH = WIDTH - LEFT - RIGHT;
 
-/** Between two marks on the axis of time: the first that gives at most so many. */
+/** Time between two marks on the axis: the first that gives at most so many. */
 const STEPS_MS = [500, 1_000, 2_000, 5_000, 10_000, 30_000, 60_000];
 const MAX_MARKS = 16;
 

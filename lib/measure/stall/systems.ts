@@ -8,19 +8,19 @@ import { type OnAnswer, Places } from "./places.ts";
 
 const LOOPBACK = "127.0.0.1";
 
-/** Between two looks at whether every backend answers, and the longest that this may take. */
+/** Time between two looks at whether every backend answers, and the longest that this may take. */
 const LOOK_EVERY_MS = 50;
 const READY_WITHIN_MS = 10_000;
 
 /** A number that no measured call has: its answer must not be in a cache. */
 const FIRST_QUESTION = 1_000_000_000;
 
-/** Something with a name and an address: a backend, or a proxy before them. */
+/** A backend, or a proxy before the backends, by name and address. */
 export interface NamedAddress extends Address {
   readonly name: string;
 }
 
-/** What every system is given, so that they are compared and nothing else. */
+/** The conditions that every system is given, so that they are compared and nothing else. */
 export interface StallField {
   readonly shards: readonly NamedAddress[];
   /** Path of the method that is called. */
@@ -28,12 +28,12 @@ export interface StallField {
   /** The metadata that names the backend a call is for. */
   readonly header: string;
   readonly deadlineMs: number;
-  /** Of each backend: calls at once, and calls that wait. A pool for all has as many as all of these. */
+  /** Pool of each backend: calls at once, and calls that wait. A pool for all has as many as all of these. */
   readonly places: number;
   readonly waiting: number;
 }
 
-/** What a sidecar before the backends is to be told; the rest is as it comes. */
+/** The settings that a sidecar before the backends is to have; the rest is as it comes. */
 export interface SidecarWishes {
   readonly backends: readonly NamedAddress[];
   readonly header: string;
@@ -42,7 +42,7 @@ export interface SidecarWishes {
   readonly outlierDetection: boolean;
 }
 
-/** Settings for it, on free ports of the loopback address. */
+/** Makes the settings of a sidecar on free ports of the loopback address. */
 export type SettingsFor = (wishes: SidecarWishes) => Parameters<typeof startSidecar>[0];
 
 /** A way from callers to backends, ready to be measured. */
@@ -52,10 +52,10 @@ export interface OpenSystem {
   close(): Promise<void>;
 }
 
-/** What is measured. */
+/** A way from callers to backends that is measured. */
 export interface System {
   readonly name: string;
-  /** What stands between callers and backends, in words. */
+  /** The things between callers and backends, in words. */
   readonly about: string;
   open(field: StallField): Promise<OpenSystem>;
 }
@@ -114,7 +114,7 @@ export function collapser(
   };
 }
 
-/** Somebody's proxy at an address. */
+/** A proxy of somebody else's at its address. */
 export function otherProxy({ name, ...address }: NamedAddress): System {
   return {
     name,

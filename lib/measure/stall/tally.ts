@@ -6,22 +6,22 @@ export const BIN_MS = 100;
 /** A bin is well from this share of good calls on: it holds only some thirty. */
 export const WELL_SHARE = 0.95;
 
-/** So many bins in a row must be well for it to be over; what comes later has another reason. */
+/** Bins in a row that must be well for the fault to be over; a bad one that comes later has another reason. */
 const WELL_BINS = 5;
 
 /** One call as its caller saw it. Times are from the beginning of the run. */
 export interface CallRecord {
-  /** When it was due, which decides where it counts: a late generator hides nothing (coordinated omission). */
+  /** When the call was due, which decides where it counts: a late generator hides nothing (coordinated omission). */
   readonly dueMs: number;
   readonly shard: number;
-  /** From when it was due. */
+  /** Time from when the call was due to its end. */
   readonly latencyMs: number;
-  /** How long after that it was made. */
+  /** Time from when the call was due to when it was made. */
   readonly lateMs: number;
   readonly status: number;
 }
 
-/** How a system is judged. */
+/** The measure that a system is judged by. */
 export interface Judging {
   readonly deadlineMs: number;
   /** The shard that the fault was at. */
@@ -44,11 +44,11 @@ export interface Bin {
   readonly all: Share;
 }
 
-/** One of before, during and after. */
+/** The calls before, during or after the fault. */
 export interface Phase {
   readonly healthy: Share;
   readonly all: Share;
-  /** Of the good calls to healthy backends; undefined where there was none. */
+  /** Latency of the good calls to healthy backends; undefined where there was none. */
   readonly p50Ms: number | undefined;
   readonly p99Ms: number | undefined;
   /** Calls by status, late ones as `LATE`, of the healthy backends and of the other. */
@@ -56,26 +56,25 @@ export interface Phase {
   readonly faultedStatuses: Readonly<Record<string, number>>;
 }
 
-/** What one system did to its callers. */
+/** The tally of one system, phase by phase. */
 export interface StallTally {
   readonly bins: readonly Bin[];
   readonly before: Phase;
   readonly during: Phase;
   readonly after: Phase;
-  /** From the end of the fault until all was well for half a second; undefined when that did not come. */
+  /** Time from the end of the fault until all was well for half a second; undefined when that did not come. */
   readonly recoveryMs: number | undefined;
-  /** How late the latest call was made: the generator's own fault, and part of that call's latency. */
+  /** Lateness of the latest call: the generator's own fault, and part of that call's latency. */
   readonly latestMs: number;
 }
 
-/** What one system came to. */
+/** The tally of one system, and what that is. */
 export interface SystemResult {
   readonly name: string;
   readonly about: string;
   readonly tally: StallTally;
 }
 
-/** Counts the calls of one run. */
 export function tallyStall(records: readonly CallRecord[], judging: Judging): StallTally {
   const { faultBeginsMs, faultEndsMs } = judging;
   const bins = binsOf(records, judging);
@@ -91,12 +90,12 @@ export function tallyStall(records: readonly CallRecord[], judging: Judging): St
   };
 }
 
-/** 1 where there was no call to go wrong. */
+/** The good calls as a share from 0 to 1; 1 where there was no call to go wrong. */
 export function shareOf({ calls, good }: Share): number {
   return calls === 0 ? 1 : good / calls;
 }
 
-/** Whether its caller was served. */
+/** Whether the caller was served: answered with OK within the deadline. */
 export function isGood({ status, latencyMs }: CallRecord, { deadlineMs }: Judging): boolean {
   return status === STATUS.ok && latencyMs <= deadlineMs;
 }

@@ -17,7 +17,7 @@ import { type Share, type SystemResult, WELL_SHARE } from "./tally.ts";
 const WIDTH = 80;
 const NAME_COLUMNS = 16;
 
-/** How late a call may be made before its latency is more the machine's than anybody's whom it went through. */
+/** Lateness of a call from which on its latency is more the machine's than anybody's whom it went through. */
 const LATE_MS = 100;
 
 /** Writes what is measured and what came of it. At most 80 columns. */

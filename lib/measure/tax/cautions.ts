@@ -14,11 +14,11 @@ const FEW_ROUNDS = 3;
 export interface CautionFacts {
   readonly subject: TaxSubject;
   readonly systems: readonly SystemFigures[];
-  /** How many different messages there are to send. */
+  /** Different messages that there are to send. */
   readonly distinctMessages: number;
 }
 
-/** What a reader must know before believing the figures. */
+/** Sentences that a reader must know before believing the figures. */
 export function cautionsOf({ subject, systems, distinctMessages }: CautionFacts): string[] {
   return [
     ...subject.embedded ? [ONE_THREAD] : [],
@@ -63,7 +63,7 @@ function failures({ name, rates, saturation, repeats }: SystemFigures): string[]
   ];
 }
 
-/** A sentence for each rate. */
+/** A sentence for each rate that somebody did not keep up with. */
 function behind(rates: readonly number[], systems: readonly SystemFigures[]): string[] {
   return rates.flatMap((rate) => {
     const slow = systems.filter((system) =>
@@ -80,7 +80,7 @@ function behind(rates: readonly number[], systems: readonly SystemFigures[]): st
   });
 }
 
-/** One sentence for all: whom it was worst for says enough. */
+/** A sentence about a late client, one for all: the system that it was worst for says enough. */
 function lateClient(systems: readonly SystemFigures[]): string[] {
   const late = systems.flatMap(({ name, rates }) =>
     rates.map(({ duePerSecond, latenessP99Ms, latencyMs }) => ({

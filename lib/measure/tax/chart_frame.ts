@@ -10,7 +10,7 @@ export const PLOT = { left: 76, right: WIDTH - 120, top: 16, bottom: HEIGHT - 48
 /** Series that have a look of their own; further ones begin again. */
 export const LOOKS = 6;
 
-/** One gray and five hues that are told apart without red and green, on white and on black. */
+/** The looks: one gray and five hues that are told apart without red and green, on white and on black. */
 const STYLE = `<style>
 .chart{--ink:#1d2530;--soft:#5c6673;--grid:#dde2e8;--s0:#6b7480;--s1:#1f6fd1;--s2:#c2560c;--s3:#11795a;--s4:#7747c4;--s5:#a8337a;
 font:13px system-ui,sans-serif}
@@ -66,7 +66,7 @@ export function text(
   }</text>`;
 }
 
-/** The look of a series. */
+/** Class of a series, which gives it its look. */
 export function look(index: number): string {
   return `s${index % LOOKS}`;
 }

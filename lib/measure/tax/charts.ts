@@ -21,7 +21,7 @@ const LABEL_GAP = 16;
 /** Columns of dots beside each other at one rate. */
 const DOT_GAP = 22;
 
-/** How much one call waits longer than a direct one, rate by rate: a dot for the median, a bar for half of the rounds. */
+/** The time that a call waits longer than a direct one, by rate: a dot for the median, a bar for half of the rounds. */
 export function addedChart({ subject, proxies }: TaxResult, percent: PercentName): string {
   const spreads = proxies.flatMap(({ added }) => added.flatMap(({ ms }) => ms[percent] ?? []));
   if (spreads.length === 0) return "";
@@ -137,7 +137,7 @@ export function cpuChart({ direct, proxies }: TaxResult): string {
   return svg("CPU for 1,000 calls a second", parts);
 }
 
-/** At the highest rate, or, where that was not measured, at saturation. */
+/** CPU time at the highest rate, or, where that was not measured, at saturation. */
 function cpuOf({ rates, saturation }: SystemFigures) {
   return rates.at(-1)?.cpu ?? saturation?.cpu ?? null;
 }
@@ -159,7 +159,7 @@ function dot(
   }" r="5"/></g>`;
 }
 
-/** Each series is named at its end, so that nobody has to match colours. */
+/** The name of each series at its end, so that nobody has to match colours. */
 function endLabels(ends: readonly { name: string; y: number; look: string }[]): string[] {
   const places = spreadOut(ends.map(({ y }) => y + 4), LABEL_GAP);
   return ends.map(({ name, look }, i) => text(name, { x: PLOT.right + 8, y: places[i]!, look }));
@@ -170,7 +170,7 @@ function scale(from: number, to: number): (value: number) => number {
   return (value) => bottom - (bottom - top) * (value - from) / (to - from);
 }
 
-/** 1 for half of all calls, and one more each time that half as many are left. */
+/** Place of a percent on the axis: 1 for half of all calls, and one more each time that half as many are left. */
 function rarity(percent: number): number {
   return -Math.log2(1 - percent / 100);
 }

@@ -9,7 +9,7 @@ import type { Phase, Step } from "./schedule.ts";
 import type { SubjectClient } from "./subject_client.ts";
 import type { Usage } from "./usage.ts";
 
-/** Before each measurement: whatever the one before left behind is done with by then. */
+/** Pause before each measurement: whatever the one before left behind is done with by then. */
 const PAUSE_MS = 30;
 
 /** Longest that the backend may take to say what it counted. */
@@ -21,7 +21,7 @@ const SAVED_OUTCOMES = ["hit", "joined", "stale"];
 const US_PER_MS = 1_000;
 const MS_PER_SECOND = 1_000;
 
-/** What all measurements of a run share. */
+/** Everything that the measurements of a run share. */
 export interface Bench {
   readonly options: TaxOptions;
   readonly template: MessageTemplate;
@@ -40,7 +40,7 @@ export class Measurement {
     this.#bench = bench;
   }
 
-  /** Makes one; the figures of calls that were never answered are failures. */
+  /** Makes one measurement; calls that were never answered are failures. */
   async take(step: Step): Promise<Sample> {
     const subject = this.#bench.subjects[step.system]!;
     await new Promise((resume) => setTimeout(resume, PAUSE_MS));
@@ -111,7 +111,7 @@ export class Measurement {
   }
 }
 
-/** All systems get the same gaps in the same round. */
+/** The seed of a phase in a round, the same for all systems: they get the same gaps. */
 function seedOf({ seed, round, phase }: { seed: number; round: number; phase: Phase }): number {
   const perSecond = phase.kind === "saturation" ? 0 : phase.perSecond;
   return seed + round * 1_000_003 + perSecond;
@@ -128,7 +128,7 @@ function cpuBetween(before: Usage | undefined, after: Usage | undefined): CpuTim
   };
 }
 
-/** By what the backend counted, else by what the proxy said of each reply. */
+/** Calls that the backend was spared, by what it counted, else by what the proxy said of each reply. */
 function savedCalls(
   tally: Tally,
   before: number | undefined,

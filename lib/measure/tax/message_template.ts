@@ -1,21 +1,21 @@
 import { frameMessage } from "../../grpc/mod.ts";
 import { FrameLog } from "../../wire/mod.ts";
 
-/** What stands for the number: as many digits as it has characters, so that no length in the message changes. */
+/** The placeholder of the number: as many digits as it has characters, so that no length in the message changes. */
 const PLACEHOLDER = /\{n+\}/;
 
 /** Field 1 as a string (protobuf encoding, "Message Structure"). */
 const TEXT_FIELD = 0x0a;
 
-/** Good for any method whose first field is text; a billion calls before one repeats. */
+/** The text that is good for any method whose first field is one; a billion calls before one repeats. */
 const DEFAULT_TEXT = "tax-{nnnnnnnnn}";
 
 /** A request message, with the place where the number goes that makes each call another one. */
 export interface MessageTemplate {
   readonly message: Uint8Array;
-  /** Where the number begins. */
+  /** Index at which the number begins. */
   readonly at: number;
-  /** Its digits; 0 where there is no place for one, and all calls ask the same. */
+  /** Digits of the number; 0 where there is no place for one, and all calls ask the same. */
   readonly digits: number;
 }
 
@@ -32,7 +32,7 @@ export function defaultTemplate(): MessageTemplate {
   return messageTemplate(Uint8Array.of(TEXT_FIELD, text.length, ...text));
 }
 
-/** How many different messages it can make. */
+/** The count of different messages that a template can make. */
 export function distinctMessages({ digits }: MessageTemplate): number {
   return 10 ** digits;
 }

@@ -1,6 +1,7 @@
 /**
- * What a proxy costs ({@linkcode runTax}): many load runs, made of several systems in turn, whose differences are the
- * result. Three bills come of them: time, money, and what one slow backend does to the callers of the others.
+ * The tax, which is what a proxy costs ({@linkcode runTax}): many load runs, made of several systems in turn, whose
+ * differences are the result. Three bills come of them: time, money, and what one slow backend does to the callers of
+ * the others.
  *
  * Invariants
  * - What a proxy adds is a difference within a round: whatever drifts meets both sides.

@@ -5,26 +5,26 @@ const BYTES_PER_GB = 1e9;
 /** The rate that everything is priced at. */
 export const PRICED_PER_SECOND = 1_000;
 
-/** What a unit costs whoever runs the proxy, in a currency of theirs. */
+/** Prices of a unit to whoever runs the proxy, in a currency of theirs. */
 export interface Prices {
-  /** Of one virtual CPU for one hour. */
+  /** Price of one virtual CPU for one hour. */
   readonly perVcpuHour: number;
-  /** Of one GB (10^9 bytes) that leaves one zone for another. */
+  /** Price of one GB (10^9 bytes) that leaves one zone for another. */
   readonly perCrossZoneGb: number;
 }
 
-/** What a proxy costs each month for every 1,000 calls a second. */
+/** The cost of a proxy each month for every 1,000 calls a second. */
 export interface MonthlyCost {
-  /** undefined where its CPU was not measured. */
+  /** Cost of its CPU; undefined where that was not measured. */
   readonly cpu: number | undefined;
-  /** When the proxy stands in another zone than its callers; a proxy beside its caller costs nothing here. */
+  /** Cost of its bytes when it stands in another zone than its callers; a proxy beside its caller has none. */
   readonly crossZone: number;
 }
 
 export interface CostBasis {
   /** CPU time of one call, user and system; undefined where it was not measured. */
   readonly cpuMsPerCall: number | undefined;
-  /** On the wire between caller and proxy, both ways. */
+  /** Bytes of one call on the wire between caller and proxy, both ways. */
   readonly bytesPerCall: number;
 }
 

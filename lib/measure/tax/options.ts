@@ -6,17 +6,17 @@ import type { BlastResult } from "../stall/mod.ts";
 import type { Prices } from "./money.ts";
 import type { UsageSource } from "./usage.ts";
 
-/** One that is measured. */
+/** A system that is measured, by its name in the report. */
 export interface TaxTarget extends UsageSource {
   readonly name: string;
   readonly address: Address;
 }
 
-/** What `collapser tax` measures, and how. */
+/** The options of `collapser tax`. */
 export interface TaxOptions {
   /** The backend; undefined starts one in this process, and a sidecar in front of it. */
   readonly direct: TaxTarget | undefined;
-  /** At least one, unless `direct` is undefined. */
+  /** The proxies in front of the backend; at least one, unless `direct` is undefined. */
   readonly proxies: readonly TaxTarget[];
   /** Path of the method: unary. */
   readonly method: string;
@@ -26,26 +26,26 @@ export interface TaxOptions {
   /** Calls a second, ascending, at least one. */
   readonly rates: readonly number[];
   readonly rounds: number;
-  /** Of one measurement. */
+  /** Length of one measurement. */
   readonly segmentMs: number;
   readonly arrivals: Arrivals;
   readonly seed: number;
-  /** At saturation. */
+  /** Calls under way at saturation. */
   readonly callers: number;
   readonly connections: number;
   /** Different questions among the repeats; 0 leaves the repeats out. */
   readonly keys: number;
   readonly prices: Prices;
-  /** Where the result goes as JSON, as a page; "-" is standard output, instead of the text. */
+  /** Files for the result as JSON and as a page; "-" is standard output, instead of the text. */
   readonly jsonFile: string | undefined;
   readonly htmlFile: string | undefined;
 }
 
-/** What surrounds a run. */
+/** The surroundings of a run: what it may use, and where it shows its result. */
 export interface TaxSurroundings {
-  /** For a run without addresses. */
+  /** The backend and the sidecar of a run without addresses. */
   readonly embedded: EmbeddedParts;
-  /** How the backend is asked what it counted; unless given, nobody is asked. */
+  /** The way to ask the backend what it counted; unless given, nobody is asked. */
   readonly backendCount?: BackendCount;
   /** Measures the third bill; unless given, the report says that it was not. */
   readonly runBlastRadius?: () => Promise<BlastResult>;

@@ -6,7 +6,7 @@ import { type Spread, spreadOf } from "./statistics.ts";
 /** Calls that must lie beyond a percentile: fewer, and it is the tale of a few unlucky ones. */
 const MIN_BEYOND = 5;
 
-/** Where the curve of a distribution has its points. */
+/** The percents at which the curve of a distribution has its points. */
 const CURVE_PERCENTS = [1, 5, 10, 25, 50, 75, 90, 95, 98, 99, 99.5, 99.8, 99.9, 99.95, 99.99];
 
 export function pooled(samples: readonly Sample[]): Histogram {
@@ -26,8 +26,9 @@ export function curveOf(latency: Histogram): (readonly [number, number])[] {
 }
 
 /**
- * How much higher each percentile is than that of `base`: the difference within a round, for every round that both
- * were measured in. Where a round has too few calls for it, the difference of all rounds together, without a spread.
+ * The amount by which each percentile is higher than that of `base`: the difference within a round, for every round
+ * that both were measured in. Where a round has too few calls for it, the difference of all rounds together, without a
+ * spread.
  */
 export function addedPercentiles(
   samples: readonly Sample[],

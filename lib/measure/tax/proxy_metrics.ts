@@ -13,7 +13,7 @@ const CALLS = /^collapser_calls_total\{([^\n]*)\} (\S+)/gm;
 /** Ways in which a call needs none to the backend. */
 const SAVED = ["hit", "joined", "stale"];
 
-/** In Prometheus's text format; or in words why there is nothing. */
+/** The metrics in Prometheus's text format; or in words why there are none. */
 export type MetricsReading =
   | { readonly exposition: string }
   | { readonly missing: string };
@@ -32,7 +32,7 @@ export async function readMetrics(url: string): Promise<MetricsReading> {
   }
 }
 
-/** Series by name, those that differ in labels added up. */
+/** Values of series by name; series that differ in labels alone are added up. */
 export function sumByName(exposition: string): ReadonlyMap<string, number> {
   const sums = new Map<string, number>();
   for (const [, name = "", value] of exposition.matchAll(SERIES)) {

@@ -3,7 +3,7 @@ import { type Address, dialTcp, listen, type Listening, type Socket } from "../.
 const LOOPBACK = "127.0.0.1";
 const CONNECT_TIMEOUT_MS = 5_000;
 
-/** As much as one read of a proxy's takes. */
+/** Size of a read, as large as a proxy's. */
 const BUFFER_BYTES = 65_536;
 
 /**

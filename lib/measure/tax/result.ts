@@ -13,7 +13,7 @@ export type PercentName = keyof typeof PERCENTS;
 /** A figure for each percentile; null where too few calls lie beyond it to know. */
 export type Percentiles<T> = Readonly<Record<PercentName, T | null>>;
 
-/** What was asked of whom, and how. */
+/** The subject of a tax: what was asked of whom, and how. */
 export interface TaxSubject {
   readonly method: string;
   readonly rounds: number;
@@ -29,7 +29,7 @@ export interface TaxSubject {
   /** Backend, proxy and client are one process with one thread. */
   readonly embedded: boolean;
   readonly prices: Prices;
-  /** Of the machine that the client ran on. */
+  /** CPUs of the machine that the client ran on. */
   readonly cpus: number;
   readonly startedAt: string;
 }
@@ -37,24 +37,24 @@ export interface TaxSubject {
 /** Processor time of the system under test for one call, all rounds together. */
 export interface CpuFigures {
   readonly userMs: number;
-  /** null where it is not told apart and is part of `userMs`. */
+  /** System time; null where it is not told apart and is part of `userMs`. */
   readonly systemMs: number | null;
-  /** Both together, round by round. */
+  /** User and system time together, round by round. */
   readonly totalMs: Spread;
 }
 
-/** What came of one phase, all rounds together. */
+/** The figures of one phase, all rounds together. */
 export interface PhaseFigures {
   readonly calls: number;
   readonly failed: number;
   /** Calls answered with OK in a second. */
   readonly perSecond: Spread;
-  /** What was piled up when the last call was due, as a share of the time before; 0 at saturation. */
+  /** The backlog when the last call was due, as a share of the time before; 0 at saturation. */
   readonly backlogShare: number;
   readonly latencyMs: Percentiles<number>;
   readonly meanMs: number;
   readonly maxMs: number;
-  /** How late the client was with 1 % of its calls; 0 where nothing was due at a time. */
+  /** Lateness of the client with 1 % of its calls; 0 where nothing was due at a time. */
   readonly latenessP99Ms: number;
   readonly bytesPerCall: { readonly sent: number; readonly received: number };
   readonly cpu: CpuFigures | null;
@@ -67,26 +67,26 @@ export interface RateFigures extends PhaseFigures {
 }
 
 export interface RepeatFigures extends RateFigures {
-  /** Calls that the backend did not have to answer; null where nobody could tell. */
+  /** Share of the calls that the backend did not have to answer; null where nobody could tell. */
   readonly savedShare: number | null;
 }
 
-/** One of those that were measured. */
+/** The figures of one system. */
 export interface SystemFigures {
   readonly name: string;
   readonly address: string;
   readonly rates: readonly RateFigures[];
-  /** null for the relay. */
+  /** Figures at saturation; null for the relay. */
   readonly saturation: PhaseFigures | null;
   readonly repeats: RepeatFigures | null;
   readonly residentBytes: number | null;
-  /** Why there is no CPU and no memory; null when there are. */
+  /** The reason why there is no CPU and no memory; null when there are. */
   readonly usageMissing: string | null;
   /** Calls made in all, warm-up included. */
   readonly callsMade: number;
 }
 
-/** What a proxy adds to a call at one rate. */
+/** The time that a proxy adds to a call at one rate. */
 export interface AddedFigures {
   readonly duePerSecond: number;
   readonly ms: Percentiles<Spread>;
@@ -96,12 +96,12 @@ export interface AddedFigures {
 /** A proxy against the direct way. */
 export interface ProxyFigures extends SystemFigures {
   readonly added: readonly AddedFigures[];
-  /** At saturation, where the callers wait for each other as well. */
+  /** The time added at saturation, where the callers wait for each other as well. */
   readonly addedAtSaturation: Percentiles<Spread>;
-  /** Its calls a second at saturation as a share of the direct ones, within a round. */
+  /** The proxy's calls a second at saturation as a share of the direct ones, within a round. */
   readonly throughputShare: Spread | null;
   readonly cost: MonthlyCost;
-  /** Of its own callers' calls of the method, since it started, by its metrics; null where it does not say. */
+  /** Share of its callers' calls of the method, since the proxy started, by its metrics; null where they do not say. */
   readonly savedShareSoFar: number | null;
   readonly verdict: Verdict;
 }
@@ -111,7 +111,7 @@ export interface TaxResult {
   readonly direct: SystemFigures;
   readonly relay: SystemFigures;
   readonly proxies: readonly ProxyFigures[];
-  /** What a reader must know before believing the figures. */
+  /** Sentences that a reader must know before believing the figures. */
   readonly cautions: readonly string[];
   /** The third bill; null when nobody measured it. */
   readonly blast: BlastResult | null;

@@ -20,26 +20,26 @@ export const BLAST_HEADS: readonly string[] = ["p99 before", "p99 meanwhile", "f
 export const TIME_TITLE = "1. Time: what a call waits longer than a direct one";
 export const BLAST_TITLE = "3. One slow backend: what callers of the healthy ones see";
 
-/** In place of a figure. */
+/** Words in place of a figure. */
 export const NOT_MEASURED = "not measured";
 
-/** Where what a proxy adds at one rate goes. */
+/** A row of the split of what a proxy adds. */
 export interface SplitRow {
   readonly name: string;
   readonly rate: string;
-  /** At the lowest rate, with which a proxy's rows begin. */
+  /** Whether the rate is the lowest, with which a proxy's rows begin. */
   readonly isFirst: boolean;
-  /** One for each of {@linkcode SPLIT_HEADS}. */
+  /** The figures, one for each of {@linkcode SPLIT_HEADS}. */
   readonly cells: readonly string[];
 }
 
-/** CPU time of one system in one phase. */
+/** A row of the CPU time of one system. */
 export interface CpuRow {
   readonly when: string;
   readonly cpu: CpuFigures;
 }
 
-/** What the repeats came to for one system. */
+/** A row of the repeats, for one system. */
 export interface RepeatRow {
   readonly name: string;
   readonly latencyMs: Percentiles<number>;
@@ -48,7 +48,7 @@ export interface RepeatRow {
   readonly spared: string;
 }
 
-/** A row for each rate and proxy of which it is known. */
+/** The rows of the split: one for each rate and proxy of which it is known. */
 export function splitRows({ proxies }: TaxResult): SplitRow[] {
   return proxies.flatMap(({ name, added }) =>
     added.flatMap(({ duePerSecond, split }, index) =>
@@ -62,7 +62,7 @@ export function splitRows({ proxies }: TaxResult): SplitRow[] {
   );
 }
 
-/** A row for each phase whose CPU time was measured. */
+/** The rows of CPU time: one for each phase in which it was measured. */
 export function cpuRows({ rates, saturation }: SystemFigures): CpuRow[] {
   const phases = [
     ...rates.map(({ cpu, duePerSecond }) => ({ cpu, when: `at ${showRate(duePerSecond)}` })),
@@ -71,7 +71,7 @@ export function cpuRows({ rates, saturation }: SystemFigures): CpuRow[] {
   return phases.flatMap(({ cpu, when }) => cpu === null ? [] : [{ cpu, when }]);
 }
 
-/** A row for each system, `cells` as {@linkcode BLAST_HEADS} has them. */
+/** The rows of the blast: one for each system, with a cell for each of {@linkcode BLAST_HEADS}. */
 export function blastRows({ rows }: BlastResult): { name: string; cells: readonly string[] }[] {
   return rows.map(({ name, healthyP99Ms, stalledP99Ms, failed, calls }) => ({
     name,
@@ -79,7 +79,7 @@ export function blastRows({ rows }: BlastResult): { name: string; cells: readonl
   }));
 }
 
-/** A row for each system that was asked the same again. */
+/** The rows of the repeats: one for each system that was asked the same again. */
 export function repeatRows({ direct, proxies }: TaxResult): RepeatRow[] {
   return [direct, ...proxies].flatMap(({ name, repeats }) =>
     repeats === null ? [] : [{

@@ -23,7 +23,7 @@ import { taxText } from "./text_report.ts";
 const GOOD = 0;
 const FAILED = 1;
 
-/** In place of a file: standard output. */
+/** The file name that means standard output. */
 const STDOUT = "-";
 
 /** Places among those that are measured; the proxies follow. */
@@ -31,13 +31,13 @@ const DIRECT = 0;
 const RELAY = 1;
 const FIRST_PROXY = 2;
 
-/** Before the first; its figures are thrown away. */
+/** The round before the first, whose figures are thrown away. */
 const WARM_UP_ROUND = -1;
 
 /** The embedded backend answers at once: what the hop costs is not to drown in what the backend takes. */
 const EMBEDDED_DELAY_MS = 0;
 
-/** Where a run goes through and what it may use. */
+/** Everything that a run may use. */
 interface Site {
   readonly options: TaxOptions;
   readonly surroundings: TaxSurroundings;
@@ -201,7 +201,7 @@ async function report(result: TaxResult, { options, screen }: Site): Promise<voi
   }
 }
 
-/** Why one of the files cannot be written: better known before the measuring than after it. */
+/** The reason why one of the files cannot be written: better known before the measuring than after it. */
 async function firstRefused(paths: readonly string[]): Promise<string | undefined> {
   for (const path of paths) {
     if (path === STDOUT) continue;

@@ -4,26 +4,26 @@ import type { Step } from "./schedule.ts";
 /** Processor time, in ms. */
 export interface CpuTime {
   readonly userMs: number;
-  /** undefined where it is not told apart and is part of `userMs`. */
+  /** System time; undefined where it is not told apart and is part of `userMs`. */
   readonly systemMs: number | undefined;
 }
 
-/** What one measurement came to. */
+/** The result of one measurement. */
 export interface Sample {
   readonly step: Step;
-  /** Of the calls that were answered with OK. */
+  /** Latency of the calls that were answered with OK. */
   readonly latency: Histogram;
   readonly lateness: Histogram;
   readonly calls: number;
   readonly succeeded: number;
   readonly elapsedMs: number;
-  /** As `LoadRun.backlogShare`. */
+  /** The backlog in the end, as `LoadRun.backlogShare` tells it. */
   readonly backlogShare: number;
   readonly sentBytes: number;
   readonly receivedBytes: number;
-  /** Of the system under test meanwhile; undefined where it could not be read. */
+  /** CPU time of the system under test meanwhile; undefined where it could not be read. */
   readonly cpu: CpuTime | undefined;
-  /** Of this process meanwhile. */
+  /** CPU time of this process meanwhile. */
   readonly ownCpu: CpuTime;
   /** Calls that needed no call to the backend; undefined where nobody could tell. */
   readonly saved: number | undefined;

@@ -1,4 +1,4 @@
-/** What one measurement asks of a system. */
+/** The kind of calls that one measurement makes. */
 export type Phase =
   /** Calls at a fixed rate, whatever comes back; each asks something else. */
   | { readonly kind: "rate"; readonly perSecond: number }

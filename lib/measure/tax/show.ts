@@ -5,7 +5,7 @@ import type { Spread } from "./statistics.ts";
 
 const BYTES_PER_MB = 1e6;
 
-/** Of a line of text. */
+/** Columns of a line of text. */
 const COLUMNS = 80;
 
 /** `1,000/s`. */
@@ -24,7 +24,7 @@ export function showTimeRange(spread: Spread): string {
   return showRange(spread, (ms) => threeDigits(ms * perMs));
 }
 
-/** The same for any figure. */
+/** `(2,428..3,567)`: the quartiles of any figure, as `show` writes them; "" where it was measured once. */
 export function showRange({ low, high, count }: Spread, show: (value: number) => string): string {
   return count < 2 ? "" : `(${show(low)}..${show(high)})`;
 }
@@ -50,6 +50,7 @@ export function showMoney(amount: number): string {
   return amount.toFixed(2);
 }
 
+/** `62 MB`, of a million bytes each. */
 export function showMegabytes(bytes: number): string {
   return `${(bytes / BYTES_PER_MB).toFixed(0)} MB`;
 }

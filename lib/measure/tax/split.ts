@@ -1,23 +1,23 @@
-/** Where the time that a proxy adds goes, in ms. The three add up to what it adds. */
+/** The time that a proxy adds, split into three parts that add up to it, in ms. */
 export interface Split {
-  /** What a relay adds that does nothing: two more sockets and a turn of an event loop. */
+  /** The time that a relay adds which does nothing: two more sockets and a turn of an event loop. */
   readonly hopMs: number;
-  /** What the proxy adds at the lowest rate beyond the hop: its own work for one call. */
+  /** The time that the proxy adds at the lowest rate beyond the hop: its own work for one call. */
   readonly processingMs: number;
-  /** What it adds at this rate beyond what it adds at the lowest: calls waiting for each other. */
+  /** The time that the proxy adds at this rate beyond that at the lowest: calls waiting for each other. */
   readonly queueingMs: number;
 }
 
 export interface AddedTimes {
-  /** What the relay adds at the lowest rate. */
+  /** The time that the relay adds at the lowest rate. */
   readonly relayMs: number;
-  /** What the proxy adds at the lowest rate. */
+  /** The time that the proxy adds at the lowest rate. */
   readonly lowestRateMs: number;
-  /** What the proxy adds at the rate that is split. */
+  /** The time that the proxy adds at the rate that is split. */
   readonly atRateMs: number;
 }
 
-/** Nothing is rounded up to zero: a part that comes out negative is smaller than the noise of the others. */
+/** Splits added time. A negative part stays so: it is smaller than the noise of the others. */
 export function splitAdded({ relayMs, lowestRateMs, atRateMs }: AddedTimes): Split {
   return {
     hopMs: relayMs,

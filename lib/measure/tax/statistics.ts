@@ -6,11 +6,11 @@ export interface Spread {
   readonly high: number;
   readonly least: number;
   readonly most: number;
-  /** How often it was measured. */
+  /** The number of measurements. */
   readonly count: number;
 }
 
-/** undefined when there is nothing to spread. */
+/** The spread of values in any order; undefined when there are none. */
 export function spreadOf(values: readonly number[]): Spread | undefined {
   if (values.length === 0) return undefined;
   const inOrder = [...values].sort((one, other) => one - other);
@@ -24,7 +24,7 @@ export function spreadOf(values: readonly number[]): Spread | undefined {
   };
 }
 
-/** Between two values, in proportion to how near it lies to each. */
+/** A quantile; one between two values lies in proportion to how near it is to each. */
 function quantile(inOrder: readonly number[], share: number): number {
   const place = (inOrder.length - 1) * share;
   const below = inOrder[Math.floor(place)]!;

@@ -11,13 +11,13 @@ const ASK_OUTCOME = ["x-collapser-debug", "1"] as const;
 /** Longest that the first call may take. */
 const FIRST_CALL_TIMEOUT_MS = 5_000;
 
-/** One that is measured, with the client that calls it and what is known of it so far. */
+/** A system that is measured, with the client that calls it and what is known of it so far. */
 export class SubjectClient {
   readonly target: TaxTarget;
   readonly client: Client;
   readonly wire: WireCount;
   readonly method: Method;
-  /** The same, with a wish to be told how the reply came about. */
+  /** The method with a wish to be told how the reply came about. */
   readonly askingMethod: Method;
   callsMade = 0;
   usageMissing: string | undefined = undefined;
@@ -33,7 +33,7 @@ export class SubjectClient {
     this.askingMethod = client.method({ path, metadata: [...metadata, ASK_OUTCOME] });
   }
 
-  /** Connects. Rejects, in words for whoever gave the address, when it cannot. */
+  /** Connects to the system. Rejects, in words for whoever gave the address, when it cannot. */
   static async open(target: TaxTarget, options: TaxOptions): Promise<SubjectClient> {
     const wire = new WireCount();
     const { connections } = options;
@@ -62,7 +62,7 @@ export class SubjectClient {
     }${said}`;
   }
 
-  /** What its process has used; undefined where that cannot be read. */
+  /** Reads what the system's process has used; undefined where that cannot be read. */
   async readUsage(): Promise<Usage | undefined> {
     if (this.usageMissing !== undefined) return undefined;
     const reading = await readUsage(this.target);

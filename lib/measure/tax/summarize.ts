@@ -49,7 +49,7 @@ export function summarizeSystem(measured: Measured, subject: TaxSubject): System
   };
 }
 
-/** The same for a proxy, held against the direct way and the relay. */
+/** Turns the measurements of a proxy into figures, held against the direct way and the relay. */
 export function summarizeProxy(
   measured: Measured,
   { subject, direct, relay }: { subject: TaxSubject; direct: Measured; relay: Measured },
@@ -126,7 +126,7 @@ function repeatFigures(samples: readonly Sample[], duePerSecond: number): Repeat
   return { duePerSecond, ...figures, savedShare };
 }
 
-/** null when it could not be read every time. */
+/** CPU time of a call; null when it could not be read every time. */
 function cpuFigures(samples: readonly Sample[]): CpuFigures | null {
   const read = samples.flatMap(({ cpu, calls }) => cpu === undefined ? [] : [{ cpu, calls }]);
   if (read.length === 0 || read.length < samples.length) return null;
@@ -143,7 +143,7 @@ function cpuPerCall(read: readonly { cpu: CpuTime; calls: number }[]): CpuFigure
   };
 }
 
-/** What the process used for a call through the proxy more than for a direct one, at saturation. */
+/** Figures with the CPU that the process used more for a call through the proxy than directly, at saturation. */
 function withCpuByDifference(
   figures: SystemFigures,
   proxy: Measured,
@@ -191,13 +191,13 @@ function addedFigures(
   });
 }
 
-/** Of a call at the highest rate or, where that was not measured, at saturation. */
+/** CPU time of a call at the highest rate or, where that was not measured, at saturation. */
 function cpuMsOf({ rates, saturation }: SystemFigures): number | undefined {
   const cpu = rates.at(-1)?.cpu ?? saturation?.cpu;
   return cpu ? totalCpuMs(cpuTime(cpu)) : undefined;
 }
 
-/** Of a call that is answered without the backend: what the repeats took beyond those among them that were not. */
+/** CPU time of a call that the backend is spared: what the repeats took beyond those among them that reached it. */
 function repeatCpuMs({ repeats }: SystemFigures, otherMs: number | undefined): number | undefined {
   const { cpu = null, savedShare = null } = repeats ?? {};
   if (cpu === null || otherMs === undefined || savedShare === null || savedShare <= 0) {
@@ -207,7 +207,7 @@ function repeatCpuMs({ repeats }: SystemFigures, otherMs: number | undefined): n
   return Math.min(otherMs, Math.max(0, ms));
 }
 
-/** null where half of the rounds find a loss. */
+/** Time that a repeat gains; null where the quartiles of the rounds lie on both sides of zero. */
 function gainOf({ median, low, high, count }: Spread): number | null {
   return count > 1 && low <= 0 && high >= 0 ? null : -median;
 }

@@ -6,20 +6,20 @@ const TICKS_PER_SECOND = 100;
 
 const BYTES_PER_KIB = 1_024;
 
-/** What a process has used since its start. */
+/** The CPU time that a process has used since its start, and its memory. */
 export interface Usage {
   readonly userSeconds: number;
-  /** undefined where the source does not tell it from `userSeconds`. */
+  /** System time; undefined where the source does not tell it from `userSeconds`. */
   readonly systemSeconds: number | undefined;
-  /** undefined where the source does not say. */
+  /** Resident memory; undefined where the source does not say. */
   readonly residentBytes: number | undefined;
 }
 
-/** Where the usage of one process can be read. */
+/** The places where the usage of one process can be read. */
 export interface UsageSource {
-  /** Of a process on this machine. */
+  /** Id of a process on this machine. */
   readonly pid?: number | undefined;
-  /** Of its own metrics, in Prometheus's text format. */
+  /** URL of the process's own metrics, in Prometheus's text format. */
   readonly metricsUrl?: string | undefined;
 }
 
@@ -36,7 +36,7 @@ export async function readUsage({ pid, metricsUrl }: UsageSource): Promise<Usage
   return await usageOfMetrics(metricsUrl!);
 }
 
-/** The process and all its children: nginx works in those. */
+/** Usage of the process and all its children: nginx works in those. */
 async function readProcess(pid: number): Promise<UsageReading> {
   let userTicks = 0;
   let systemTicks = 0;
@@ -71,7 +71,7 @@ async function family(pid: number): Promise<number[]> {
   return found;
 }
 
-/** None where the thread has just ended, or the kernel does not say: the process counts alone then. */
+/** Children of a thread; none where it has just ended, or the kernel does not say: the process counts alone then. */
 async function childrenOf(thread: string): Promise<number[]> {
   try {
     const children = await Deno.readTextFile(`${thread}/children`);

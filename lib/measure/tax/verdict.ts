@@ -1,31 +1,31 @@
 import { showShare, showTime } from "../report/mod.ts";
 
-/** What to do with a proxy. */
+/** Advice on what to do with a proxy. */
 export type Advice = "keep" | "shrink" | "go direct";
 
 export interface Verdict {
   readonly advice: Advice;
-  /** Why, in sentences. */
+  /** The reasons, in sentences. */
   readonly why: string;
-  /** From which share of calls answered without the backend it pays. */
+  /** The share of calls answered without the backend from which on the proxy pays. */
   readonly breakEven: { readonly time: BreakEven; readonly cpu: BreakEven };
 }
 
 /** A share of calls from 0 to 1, or that there is none, or why nobody can tell. */
 export type BreakEven = number | "never" | "too close to call" | "not measured";
 
-/** What the rule looks at. Everything is of a typical call, at a rate at which none waits for others. */
+/** The facts that the rule looks at, all of a typical call, at a rate at which none waits for others. */
 export interface VerdictFacts {
-  /** How much longer a call takes that goes through to the backend. */
+  /** Time that a call takes longer that goes through to the backend. */
   readonly addedMs: number;
   /**
-   * How much less a repeat takes than a direct call; null when that cannot be told from noise, undefined when it was
+   * Time that a repeat takes less than a direct call; null when that cannot be told from noise, undefined when it was
    * not measured.
    */
   readonly repeatGainMs: number | null | undefined;
   /** Share of the repeats that needed no backend call; undefined where nobody could tell. */
   readonly repeatsSaved: number | undefined;
-  /** Share of its own callers' calls that needed none; undefined where it does not say. */
+  /** Share of the proxy's own callers' calls that needed none; undefined where it does not say. */
   readonly callersSaved: number | undefined;
   /** CPU time of a call that goes through, and of one that does not; undefined where it was not measured. */
   readonly proxyCpuMs: number | undefined;

@@ -5,7 +5,7 @@ export class WireCount {
   sentBytes = 0;
   receivedBytes = 0;
 
-  /** For {@linkcode ClientOptions.dial}. */
+  /** Dials over TCP as a client does by itself, and counts. */
   readonly dial = async (address: Address, options: { timeoutMs: number }): Promise<Socket> => {
     const socket = await dialTcp(address, options);
     return {
