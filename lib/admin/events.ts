@@ -9,7 +9,7 @@ const MAX_MISSED = 10;
 /** When a page asks again after its connection was lost. */
 const RETRY_MS = 2_000;
 
-/** When there may be room again. */
+/** When a page may ask again that was refused because of too many. */
 const FULL_RETRY_S = 5;
 
 interface Listener {
@@ -30,7 +30,7 @@ export class Events {
     return this.#listeners.size;
   }
 
-  /** A stream that begins with this snapshot; 503 when there are too many. */
+  /** A stream that begins with the snapshot `first`; 503 when too many listen. */
   listen(first: string): Response {
     if (this.#listeners.size >= MAX_LISTENERS) {
       const headers = { "retry-after": String(FULL_RETRY_S) };
@@ -51,7 +51,7 @@ export class Events {
     return respond(stream, "text/event-stream");
   }
 
-  /** Tells all of them. */
+  /** Tells a snapshot to all who listen. */
   send(snapshot: string): void {
     const bytes = encoder.encode(eventOf(snapshot));
     for (const listener of this.#listeners) {

@@ -32,9 +32,9 @@ export interface Sample {
 
 export interface BackendSample {
   readonly name: string;
-  /** Calls a second that it answered. */
+  /** Calls a second that the backend answered. */
   readonly calls: number;
-  /** Null when it answered none. */
+  /** Median latency; null when the backend answered no call. */
   readonly p50Ms: number | null;
   readonly p99Ms: number | null;
 }
@@ -66,7 +66,7 @@ export class History {
     this.#readings.push(readingOf(counters, nowMs));
   }
 
-  /** The oldest first. */
+  /** The samples, the oldest first. */
   get samples(): readonly Sample[] {
     return this.#samples;
   }
@@ -136,7 +136,7 @@ function orNull(value: number | undefined): number | null {
   return value === undefined ? null : rounded(value);
 }
 
-/** To what a person reads, so that five minutes of it are not megabytes. */
+/** A number as exact as a person reads it, so that five minutes of samples are not megabytes. */
 function rounded(value: number): number {
   return Math.round(value * 100) / 100;
 }

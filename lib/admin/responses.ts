@@ -1,6 +1,7 @@
 /**
- * Nothing from elsewhere, nothing inline, nothing that could be sent anywhere: what an attacker might get into a page
- * (a method's name, say) can then do no harm, even where the page forgot to treat it as text.
+ * What a page may load and send: nothing from elsewhere, nothing inline, nothing that could be sent anywhere. What an
+ * attacker might get into a page (a method's name, say) can then do no harm, even where the page forgot to treat it as
+ * text.
  */
 const CONTENT_SECURITY_POLICY = [
   "default-src 'none'",
@@ -13,7 +14,10 @@ const CONTENT_SECURITY_POLICY = [
   "frame-ancestors 'none'",
 ].join("; ");
 
-/** On every answer: what is true now is not to be kept, text is text whatever is in it, and no other site takes part. */
+/**
+ * Headers of every answer: what is true now is not to be kept, text is text whatever is in it, and no other site takes
+ * part.
+ */
 const HEADERS = {
   "content-security-policy": CONTENT_SECURITY_POLICY,
   "x-content-type-options": "nosniff",

@@ -6,7 +6,7 @@ import { flightsOf, keysOf } from "./status.ts";
 import type { TokenBucket } from "./token_bucket.ts";
 import { type Asking, purge } from "./writing.ts";
 
-/** As long as a URL of ours gets, with room for a method's name. */
+/** Longest URL that is read: as long as one of ours gets, with room for a method's name. */
 const MAX_URL_CHARS = 2_048;
 
 const READING = ["GET", "HEAD"];
@@ -15,9 +15,9 @@ const READING = ["GET", "HEAD"];
 const MAX_LISTED = 100;
 
 interface Route {
-  /** Whether it only tells: then the method and the rate are looked at here. */
+  /** Whether the route only tells: then the method and the rate are looked at here. */
   readonly reads: boolean;
-  /** Whose rate it counts for; probes are answered whatever happens. */
+  /** The bucket that requests are taken from; probes are answered whatever happens. */
   readonly bucket?: (site: Site) => TokenBucket;
   readonly answer: (site: Site, asking: Asking) => Response | Promise<Response>;
 }
@@ -76,7 +76,7 @@ function ready({ sources: { readiness } }: Site): Response {
   return ready ? respondText("ready\n") : respondText(`not ready: ${reason}\n`, { status: 503 });
 }
 
-/** Whoever asks for the head alone is not listening. */
+/** Answers `/api/events`. Whoever asks for the head alone is not listening. */
 function events(site: Site, { request }: Asking): Response {
   if (request.method === "HEAD") return respond(null, "text/event-stream");
   return site.events.listen(site.snapshot());

@@ -4,10 +4,10 @@ import type { AdminSources } from "./sources.ts";
 import { statusOf } from "./status.ts";
 import { BucketsByAddress, TokenBucket } from "./token_bucket.ts";
 
-/** Between two samples, and two snapshots for those who listen. */
+/** Time between two samples, and two snapshots for those who listen. */
 const EVERY_MS = 1_000;
 
-/** A snapshot that is no older answers whoever asks: it is made ten times a second at most, whoever asks how often. */
+/** Age up to which a snapshot answers whoever asks: one is made ten times a second at most, however often they ask. */
 const FRESH_MS = 100;
 
 /** Questions about the state, of everybody together: a page asks once a second, and each costs a fraction of a millisecond. */
@@ -48,7 +48,7 @@ export class Site {
     this.#timer = timer;
   }
 
-  /** Ends what it tells, and takes no more samples. */
+  /** Ends the streams of those who listen, and takes no more samples. */
   stop(): void {
     clearInterval(this.#timer);
     this.events.close();

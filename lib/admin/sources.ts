@@ -6,10 +6,10 @@ import type { Logger } from "../telemetry/mod.ts";
 export interface AdminSources {
   readonly metrics: {
     text(): Promise<string>;
-    /** Of that text. */
+    /** Content type of the metrics' text. */
     readonly contentType: string;
   };
-  /** `reason` is in words, for when it is not. */
+  /** Whether the sidecar is ready; `reason` says in words why it is not. */
   readonly readiness: () => { readonly ready: boolean; readonly reason: string };
   readonly proxy: Pick<Proxy, "counters" | "inspection" | "map">;
   readonly configuration: {
@@ -18,7 +18,7 @@ export interface AdminSources {
     readonly origins: ReadonlyMap<string, Origin>;
     readonly warnings: readonly string[];
   };
-  /** Without it no call that changes anything exists (ADMIN_TOKEN). */
+  /** The token that calls which change something must bring (ADMIN_TOKEN); without one no such call exists. */
   readonly adminToken: string | undefined;
   readonly version: string;
   readonly commit: string;

@@ -6,9 +6,9 @@ import type { AdminSources } from "./sources.ts";
 const CLOSE_GRACE_MS = 1_000;
 
 export interface AdminOptions extends AdminSources {
-  /** `::` takes both IP versions; where IPv6 is off, IPv4 alone. */
+  /** Address to listen on. `::` takes both IP versions; where IPv6 is off, IPv4 alone. */
   readonly hostname: string;
-  /** 0 takes a free one. */
+  /** Port to listen on; 0 takes a free one. */
   readonly port: number;
 }
 
@@ -41,7 +41,7 @@ function hostOf(address: Deno.Addr): string {
   return "hostname" in address ? address.hostname : "";
 }
 
-/** `::` takes both IP versions; where IPv6 is switched off, IPv4 alone is what was meant. */
+/** Serves at an address. `::` takes both IP versions; where IPv6 is switched off, IPv4 alone is what was meant. */
 function serveOn(
   address: { hostname: string; port: number },
   handler: Deno.ServeHandler,
@@ -58,7 +58,10 @@ function serveOn(
   }
 }
 
-/** An abort would not hang either, but throws out of the event loop once a shutdown has begun. */
+/**
+ * Closes the server without aborting: that would not hang either, but throws out of the event loop once a shutdown has
+ * begun.
+ */
 async function close(server: Deno.HttpServer): Promise<void> {
   const { promise: late, resolve } = Promise.withResolvers<void>();
   const timer = setTimeout(resolve, CLOSE_GRACE_MS);

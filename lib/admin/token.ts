@@ -1,6 +1,6 @@
 import { hash, timingSafeEqual } from "node:crypto";
 
-/** RFC 6750 §2.1; the scheme's name in any case (RFC 9110 §11.1). */
+/** Credentials as RFC 6750 §2.1 has them; the scheme's name in any case (RFC 9110 §11.1). */
 const BEARER = /^bearer +([\x21-\x7e]+)$/i;
 
 /** Whether an `authorization` field holds the token. How long that takes tells nothing of the token, not even its length. */
@@ -9,7 +9,7 @@ export function isAuthorized(authorization: string | null, token: string): boole
   return timingSafeEqual(digest(given), digest(token)) && given !== "";
 }
 
-/** Digests are of one length, which the comparison asks for. */
+/** A digest of the text: digests are of one length, which the comparison asks for. */
 function digest(text: string): Uint8Array {
   return hash("sha256", text, "buffer");
 }

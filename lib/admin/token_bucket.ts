@@ -4,11 +4,11 @@ const OTHERS = "others";
 
 export interface Allowance {
   readonly perSecond: number;
-  /** So many at once, after a time of quiet. */
+  /** Tokens at once, after a time of quiet. */
   readonly burst: number;
 }
 
-/** So many a second and no more, with some in advance. */
+/** Tokens that come so many a second, with some in advance. */
 export class TokenBucket {
   readonly #allowance: Allowance;
   readonly #now: () => number;
@@ -23,20 +23,20 @@ export class TokenBucket {
     this.#asOfMs = now();
   }
 
-  /** Whether there is one, which stays. */
+  /** Whether there is a token, which stays. */
   get has(): boolean {
     this.#fill();
     return this.#tokens >= 1;
   }
 
-  /** Takes one, if there is one. */
+  /** Takes a token, if there is one. */
   take(): boolean {
     if (!this.has) return false;
     this.#tokens--;
     return true;
   }
 
-  /** Seconds until there is one. */
+  /** Seconds until there is a token. */
   get waitS(): number {
     this.#fill();
     return Math.max(0, (1 - this.#tokens) / this.#allowance.perSecond);

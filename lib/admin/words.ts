@@ -6,11 +6,11 @@ const TROUBLED_SHARE = 0.05;
 
 export interface Health {
   readonly state: "healthy" | "degraded" | "down" | "ending";
-  /** In a sentence. */
+  /** How the sidecar is, in a sentence. */
   readonly words: string;
 }
 
-/** How it is, in words: what a person asks first. */
+/** How the sidecar is, in words: what a person asks first. */
 export function healthOf(
   backends: readonly BackendReport[],
   { ready, reason, last }: { ready: boolean; reason: string; last: Sample | undefined },
@@ -55,7 +55,7 @@ function callsOf({ calls }: Sample): number {
   return Object.values(calls).reduce((sum, rate) => sum + rate, 0);
 }
 
-/** Never more than it is: what is nearly all is not all. */
+/** A share in percent, rounded down: what is nearly all is not all. */
 function percent(share: number): string {
   return `${Math.floor(share * 1_000) / 10} %`;
 }

@@ -5,7 +5,7 @@ import { isAuthorized } from "./token.ts";
 /** A call that changes something says all it has to say in its URL: a body is not expected, and a long one not read. */
 const MAX_BODY_BYTES = 1_024;
 
-/** Whoever is asking, and by which address. */
+/** A request that is being answered: whoever is asking, and by which address. */
 export interface Asking {
   readonly request: Request;
   readonly url: URL;
@@ -57,7 +57,7 @@ async function refuse(site: Site, asking: Asking): Promise<Response | undefined>
   return undefined;
 }
 
-/** What comes from a page of another site says so (Fetch, "Origin"); programs that are no browsers say nothing. */
+/** Whether a request is from no other site's page, which would say so (Fetch, "Origin"); programs say nothing. */
 function isOwnOrigin({ request: { headers }, url }: Asking): boolean {
   const site = headers.get("sec-fetch-site");
   if (site !== null && site !== "same-origin" && site !== "none") return false;
@@ -65,7 +65,7 @@ function isOwnOrigin({ request: { headers }, url }: Asking): boolean {
   return origin === null || URL.parse(origin)?.host === url.host;
 }
 
-/** Reads what there is up to the limit, whatever its length was said to be. */
+/** Whether a body is longer than it may be; it is read up to there, whatever its length was said to be. */
 async function isTooLong({ headers, body }: Request): Promise<boolean> {
   if (Number(headers.get("content-length") ?? 0) > MAX_BODY_BYTES) return true;
   let bytes = 0;

@@ -4,16 +4,16 @@ import type { World } from "./world.ts";
 /** One word after `collapser`. */
 export interface Command {
   readonly name: string;
-  /** What it does, in less than a line. */
+  /** What the command does, in less than a line. */
   readonly summary: string;
-  /** How it is called, after its name. */
+  /** How the command is called, after its name. */
   readonly usage: string;
-  /** What it does, in a paragraph. */
+  /** What the command does, in a paragraph. */
   readonly about: string;
   /** Lines to copy. */
   readonly examples: readonly string[];
   /** Writes what may follow the usage line: the flags, or the variables. */
   describeOptions(page: Page): void;
-  /** Returns the exit code. `args` is what follows the name. */
+  /** Runs the command and returns the exit code. `args` is what follows the name. */
   run(args: readonly string[], world: World): Promise<number>;
 }

@@ -8,7 +8,7 @@ import { SERVE } from "./commands/serve.ts";
 import { STALL } from "./commands/stall.ts";
 import { TAX } from "./commands/tax.ts";
 
-/** Runs when no command was named. */
+/** The command that runs when none was named. */
 export const DEFAULT_COMMAND = SERVE;
 
 /** Every command, in the order of the help text. */

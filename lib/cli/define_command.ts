@@ -15,7 +15,7 @@ export interface FlagCommand<F extends FlagTable>
   readonly flags: F;
   /** What more there is to know, behind the flags. */
   readonly chapters?: readonly Chapter[];
-  /** Returns the exit code. */
+  /** Runs the command and returns the exit code. */
   run(values: FlagValues<F>, world: World): Promise<number>;
 }
 

@@ -1,7 +1,7 @@
-/** It did what it was asked. */
+/** The command did what it was asked. */
 export const GOOD = 0;
 
-/** It failed at run time: a port taken, a probe that failed, a second signal. */
+/** The command failed at run time: a port taken, a probe that failed, a second signal. */
 export const FAILED = 1;
 
 /** Bad usage or configuration: EX_USAGE of sysexits.h. */

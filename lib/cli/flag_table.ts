@@ -5,7 +5,7 @@ import type { Definition } from "./page.ts";
 export interface SingleFlag<T> {
   readonly repeated: false;
   readonly kind: Kind<T>;
-  /** Read when the flag is not given; "" where the kind knows what that means. */
+  /** Text read when the flag is not given; "" where the kind knows what that means. */
   readonly fallback: string;
   readonly help: string;
 }

@@ -14,7 +14,7 @@ import { defaultStallOptions } from "./stall_flags.ts";
 const COUNTED = "/hello.v1.Hello/";
 
 /**
- * The other rooms, each loaded when its command runs: `--help` and `check` answer at once,
+ * The rooms that work, each loaded when its command runs: `--help` and `check` answer at once,
  * and `serve` never loads grpc-js, which is the demo backend's. What measures may not know
  * that backend, so the two are brought together here.
  */
@@ -83,7 +83,7 @@ async function helloCount() {
   };
 }
 
-/** The message itself; undefined where none was given, or why it cannot be had. */
+/** The message that `data` names; undefined where none was given, or why it cannot be had. */
 async function messageOf(
   data: MessageSource | undefined,
 ): Promise<{ message: Uint8Array | undefined } | { why: string }> {
@@ -101,12 +101,12 @@ async function messageOf(
   }
 }
 
-/** A sidecar as it comes, on free ports of this machine. */
+/** Settings of a sidecar as it comes, on free ports of this machine. */
 function demoSettings(backend: HostPort): Settings {
   return ownSettings({ BACKEND_ADDRESS: HOST_PORT.show(backend) });
 }
 
-/** The same before shards that a header names, with walls as large as they are told to be. */
+/** Settings of a sidecar as it comes, before shards that a header names, with walls as large as they are told to be. */
 function stallSettings(wishes: SidecarWishes): Settings {
   return ownSettings({
     BACKEND_ADDRESS: wishes.backends.map(NAMED_ADDRESS.show).join(","),
@@ -118,13 +118,13 @@ function stallSettings(wishes: SidecarWishes): Settings {
   });
 }
 
-/** A stall within another measurement, whose report has its own place for what came of it. */
+/** How a stall is run within another measurement, whose report has its own place for what came of it. */
 const QUIET_STALL = {
   settingsFor: stallSettings,
   screen: { print() {}, complain: console.error, progress: undefined, colour: false },
 };
 
-/** Whatever the environment says is not for a sidecar that a measurement starts for itself. */
+/** Settings for a sidecar that a measurement starts for itself: nothing that the environment says is for it. */
 function ownSettings(wanted: Readonly<Record<string, string>>): Settings {
   const values: Readonly<Record<string, string>> = {
     GRPC_HOST: "127.0.0.1",

@@ -45,7 +45,7 @@ export type { ProbeTarget };
  * there; here is only what the commands ask of it. Numbers that come back are exit codes.
  */
 export interface Runners {
-  /** Resolves when the process should end. */
+  /** Runs a sidecar; resolves when the process should end. */
   sidecar(
     settings: Settings,
     surroundings: {
@@ -57,7 +57,7 @@ export interface Runners {
   ): Promise<number>;
   /** What is wrong with the files that the settings name. */
   fileProblems(settings: Settings): Promise<readonly string[]>;
-  /** Resolves when the process should end. */
+  /** Runs the demo backend; resolves when the process should end. */
   backend(options: BackendOptions, surroundings: { signals: Signals }): Promise<number>;
   demo(options: DemoOptions): Promise<number>;
   load(options: LoadOptions): Promise<number>;

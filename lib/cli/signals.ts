@@ -8,13 +8,13 @@ const ECHO_MS = 100;
 
 export type StopSignal = "SIGTERM" | "SIGINT";
 
-/** Who is told that the process was asked to end. */
+/** Where the request that the process end is heard. */
 export interface Signals {
-  /** `fn` hears the first signal and brings the end about. Returns how to unsubscribe. */
+  /** Has `fn` hear the first signal and bring the end about. Returns how to unsubscribe. */
   onSignal(fn: (signal: StopSignal) => void): () => void;
 }
 
-/** What of the process this needs; a test is its own. */
+/** What the handling of signals needs of the process; a test is its own. */
 export interface SignalSource {
   addSignalListener(signal: StopSignal, listener: () => void): void;
   exit(code: number): void;

@@ -1,7 +1,7 @@
 import { HOST_PORT, type HostPort, HTTP_URL, type Kind, type Parsed } from "../config/mod.ts";
 import type { Greeting, MessageSource } from "./runners.ts";
 
-/** In front of `=`; a column of the report holds it. */
+/** A value with a name in front of `=`; a column of the report holds the name. */
 const NAMED = /^([A-Za-z][\w.-]{0,11})=(.*)$/;
 
 const PLACEHOLDER = /\{n+\}/;
@@ -94,7 +94,9 @@ function named<T>(kind: Kind<T>, placeholder: string): Kind<Named<T>> {
   };
 }
 
-/** The placeholder stands between digits as it is, and for as many bytes as it has characters. */
+/**
+ * Reads hexadecimal digits. The placeholder stands between them as it is, and for as many bytes as it has characters.
+ */
 function parseHex(text: string): Parsed<MessageSource> {
   const placeholder = PLACEHOLDER.exec(text)?.[0] ?? "";
   const parts = placeholder === "" ? [text] : text.split(placeholder);

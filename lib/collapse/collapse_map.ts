@@ -51,7 +51,7 @@ export class CollapseMap<R extends Reply> {
     });
   }
 
-  /** The one head for this text. */
+  /** The one head for `text`. */
   head(text: string, service: Service): KeyHead<R> {
     const known = this.#heads.get(text);
     if (known !== undefined && known.service === service) return known;
@@ -133,8 +133,8 @@ export class CollapseMap<R extends Reply> {
   }
 
   /**
-   * The same, and its result answers repeats until `ttlMs` from now: unless a newer flight has taken its place, a
-   * write has been answered since it began, or it is too large.
+   * The flight's call has ended, and its result answers repeats until `ttlMs` from now: unless a newer flight has taken
+   * its place, a write has been answered since it began, or it is too large.
    */
   keep(flight: Flight<R>, nowMs: number, ttlMs: number): void {
     if (flight.landed) return;

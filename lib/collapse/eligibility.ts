@@ -12,7 +12,10 @@ const OTHER_WORDS = words(
     "Ticket Session Secret Code Otp Challenge Upload",
 );
 
-/** Their answers are about this moment, or the call is a conversation: never shared, whatever the configuration. */
+/**
+ * Services whose answers are about this moment, or whose calls are conversations: never shared, whatever the
+ * configuration.
+ */
 const NEVER_SERVICES = [/^grpc\.health\./, /^grpc\.reflection\./];
 
 /** Whether calls of a method may share an answer, and why, in words for the log and for people. */
@@ -46,7 +49,7 @@ export function compileEligibility(items: readonly string[]): Eligibility {
   };
 }
 
-/** Whether what the backend's descriptors say makes a difference. */
+/** Whether what the backend's descriptors say makes a difference to COLLAPSER_METHODS. */
 export function heedsDescriptors(items: readonly string[]): boolean {
   return items.includes("auto") || items.includes("schema");
 }

@@ -1,15 +1,15 @@
 /** A service as far as invalidation goes (COLLAPSER_INVALIDATE). */
 export interface Service {
   readonly name: string;
-  /** Raised when a call that may have changed something has been answered; what is older serves nobody new. */
+  /** Raised for the service when a call that may have changed something was answered; older results serve nobody new. */
   generation: number;
 }
 
 /** What a flight knows of the reply it gathers. */
 export interface Reply {
-  /** Bytes of storage it holds, for the bound of what is kept. */
+  /** Bytes of storage that the reply holds, for the bound of what is kept. */
   readonly heldBytes: number;
-  /** It was stored, and nobody finds it any more. */
+  /** The reply was stored, and nobody finds it any more. */
   forget(): void;
 }
 
@@ -33,22 +33,24 @@ export class Flight<R extends Reply> {
   readonly bodyKey: string;
   readonly reply: R;
   readonly startedMs: number;
-  /** The service's generation when it began: a later one means that a write has been answered since. */
+  /** The service's generation when the flight began: a later one means that a write has been answered since. */
   readonly generation: number;
-  /** The one who came last; the others hang on it. */
+  /** The waiter who came last; the others hang on this one. */
   lastWaiter: Waiter<R> | undefined = undefined;
   waiterCount = 0;
-  /** Callers that it was there for and that {@linkcode HotKeys} has not counted yet. */
+  /** Callers that the flight was there for and that {@linkcode HotKeys} has not counted yet. */
   asked = 0;
-  /** It takes no more joiners, since its beginning is no longer held for them or its answer is for nobody else. */
+  /**
+   * The flight takes no more joiners, since its beginning is no longer held for them or its answer is for nobody else.
+   */
   sealed = false;
-  /** Its backend call has ended. */
+  /** The flight's backend call has ended. */
   landed = false;
-  /** Until when it answers repeats; 0 while it is not stored. */
+  /** Until when the flight answers repeats; 0 while it is not stored. */
   expiresAtMs = 0;
-  /** Bytes it counts for while it is stored. */
+  /** Bytes that the flight counts for while it is stored. */
   storedBytes = 0;
-  /** Neighbours in the order of use, while it is stored. */
+  /** Neighbours of the flight in the order of use, while it is stored. */
   newer: Flight<R> | undefined = undefined;
   older: Flight<R> | undefined = undefined;
 
@@ -60,7 +62,7 @@ export class Flight<R extends Reply> {
     this.generation = head.service.generation;
   }
 
-  /** It answers repeats from what is stored. */
+  /** The flight answers repeats from what is stored. */
   get stored(): boolean {
     return this.expiresAtMs > 0;
   }
@@ -78,7 +80,7 @@ export class KeyHead<R extends Reply> {
   privateUntilMs: Map<string, number> | undefined = undefined;
   /** A hash of the text, once somebody places calls by it. */
   placementHash: number | undefined = undefined;
-  /** No longer the head for its text: who remembers it must ask for it again. */
+  /** The head is no longer the one for its text: whoever remembers it must ask for it again. */
   retired = false;
 
   constructor(text: string, service: Service) {

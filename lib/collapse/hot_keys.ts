@@ -19,7 +19,7 @@ export class HotKey {
   /** Calls in the window under way, and in the one before. */
   calls = 0;
   callsBefore = 0;
-  /** For whoever shows it. */
+  /** The key's digest, once somebody has shown it. */
   digest: string | undefined = undefined;
 
   constructor(headText: string, bodyKey: string) {
@@ -40,7 +40,7 @@ export class HotKey {
  * nothing, are estimated from a sample: leading one must not cost more for being counted.
  */
 export class HotKeys<R extends Reply> {
-  /** By the head's text, then by the message's part of the key. */
+  /** The keys by the head's text, then by the message's part. */
   #keys = new Map<string, Map<string, HotKey>>();
   #size = 0;
   /** Says which singles are looked at: a simple sequence (xorshift), since each so many-th could miss what comes in turn. */
@@ -83,7 +83,7 @@ export class HotKeys<R extends Reply> {
     this.#firstWindow = isLate;
   }
 
-  /** The hottest, most asked for first, and for how long calls were counted. */
+  /** The hottest keys, most asked for first, and for how long calls were counted. */
   hottest(nowMs: number, limit: number): { readonly sinceMs: number; readonly keys: HotKey[] } {
     this.turn(nowMs);
     const inWindowMs = nowMs - this.#windowBeganMs!;
@@ -100,7 +100,10 @@ export class HotKeys<R extends Reply> {
     return (dice >>> 0) % SINGLES_PER_LOOK === 0;
   }
 
-  /** The hottest stay. Half go at once, and totals are sorted as plain numbers: whoever sends new keys pays little for it. */
+  /**
+   * Lets go of the coldest keys. Half go at once, and totals are sorted as plain numbers: whoever sends new keys pays
+   * little for it.
+   */
   #dropCold(): void {
     const totals = Float64Array.from(this.#all(), ({ total }) => total).sort();
     const least = totals[totals.length - KEPT_KEYS]!;

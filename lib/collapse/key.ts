@@ -3,13 +3,13 @@ import { acceptEncodingKey, isIgnoredInKey } from "../grpc/mod.ts";
 /** A longer message is keyed by its digest: V8 hashes strings above 16,383 characters by their length alone. */
 const MAX_INLINE_BYTES = 2_048;
 
-/** Never the first character of an inline key, which is a byte, so a digest cannot be imitated by a message. */
+/** First character of a digest, never that of an inline key, which is a byte: so a message cannot imitate a digest. */
 const DIGEST_MARK = "\u0100";
 
 /** Fields that stand in the key by position, apart from the other metadata. */
 const POSITIONAL = [":path", ":authority", "content-type", "grpc-encoding"];
 
-/** Read here, or said by another part of the key, or the same in every gRPC call. */
+/** Fields that are no metadata: read here, or said by another part of the key, or the same in every gRPC call. */
 const NOT_METADATA = new Set([
   ...POSITIONAL,
   "grpc-accept-encoding",
@@ -20,11 +20,11 @@ const NOT_METADATA = new Set([
 
 /** Which request metadata tells callers apart. */
 export interface KeyPolicy {
-  /** Only these names, when set (COLLAPSER_KEY_HEADERS). */
+  /** Names that alone are part of the key, when set (COLLAPSER_KEY_HEADERS). */
   readonly keyHeaders: readonly string[] | undefined;
-  /** Left out as well as the names that are by default (COLLAPSER_IGNORE_HEADERS). */
+  /** Names left out as well as those that are by default (COLLAPSER_IGNORE_HEADERS). */
   readonly ignoreHeaders: readonly string[];
-  /** Always told apart, since it decides which backend answers (BACKEND_ROUTING header:NAME). */
+  /** Name that is always part of the key, since it decides which backend answers (BACKEND_ROUTING header:NAME). */
   readonly routingHeader?: string | undefined;
 }
 
@@ -90,7 +90,7 @@ export function bodyKey(bytes: Uint8Array, from: number, to: number, codec: KeyC
 
 /** How bytes become the text of a key. */
 export interface KeyCodec {
-  /** One character for each byte. */
+  /** Bytes as text, one character for each. */
   latin1(bytes: Uint8Array, from: number, to: number): string;
   /** A cryptographic digest as text. */
   digest(bytes: Uint8Array): string;

@@ -1,7 +1,7 @@
 /** Keys remembered; a power of two, so that a mask finds the slot. */
 const SLOTS = 1_024;
 
-/** Longer keys are made anew each time: comparing them costs what it saves. */
+/** Longest key remembered; comparing a longer one costs what it saves. */
 const MAX_BYTES = 256;
 
 /** Bytes that choose the slot: the last ones, where requests for different things differ most often. */

@@ -3,7 +3,7 @@ import type { Flight, Reply } from "./flight.ts";
 /** What a stored result costs besides its bytes and its key: the flight, its log, and their places in maps. */
 const ENTRY_OVERHEAD_BYTES = 512;
 
-/** More than one, so that what has piled up goes as well. */
+/** Expired results let go of for each one that is added: more than one, so that what has piled up goes as well. */
 const EXPIRED_PER_ADDED = 2;
 
 /** Results kept for repeats, bounded in number and bytes; the least recently used leave first. */
@@ -16,7 +16,7 @@ export class StoredResults<R extends Reply> {
   #newest: Flight<R> | undefined = undefined;
   #oldest: Flight<R> | undefined = undefined;
 
-  /** `onGone` hears of every result that leaves. */
+  /** Results within `limits`; `onGone` hears of every one that leaves. */
   constructor(
     limits: { maxEntries: number; maxBytes: number },
     onGone: (flight: Flight<R>) => void,
@@ -26,7 +26,7 @@ export class StoredResults<R extends Reply> {
     this.#onGone = onGone;
   }
 
-  /** Used last; those used before hang on it. */
+  /** The result used last; those used before hang on it. */
   get newest(): Flight<R> | undefined {
     return this.#newest;
   }
@@ -53,7 +53,7 @@ export class StoredResults<R extends Reply> {
     }
   }
 
-  /** It was used just now. */
+  /** The result was used just now. */
   touch(flight: Flight<R>): void {
     if (flight === this.#newest) return;
     this.#unlink(flight);

@@ -8,7 +8,7 @@ export class Allowance {
   #perSecond: number;
   #filledMs = 0;
 
-  /** `burst` units at most and at first; `perSecond` of them come back. */
+  /** An allowance of `burst` units at most and at first, of which `perSecond` come back. */
   constructor(options: { burst: number; perSecond: number }) {
     this.#left = this.#burst = options.burst;
     this.#perSecond = options.perSecond;

@@ -36,7 +36,7 @@ import { INPUT } from "./stream_state.ts";
 export interface ConnectionOptions<Owner> {
   readonly role: "client" | "server";
   readonly sink: ConnectionSink<Owner>;
-  /** Shared by the connections of one role. */
+  /** The cache of fields and lists that the connections of one role share. */
   readonly headerCache: HeaderCache;
 }
 
@@ -51,7 +51,7 @@ export class Connection<Owner> implements FrameHandler {
   readonly #data: DataFrames<Owner>;
   readonly #headers: HeaderFrames<Owner>;
   readonly #control: ControlFrames<Owner>;
-  /** Nothing has been taken to be written. */
+  /** Nothing of the output has been taken to be written. */
   #isGreetingUnsent = true;
   /** Bytes of the peer's preface that are still to come. */
   #prefaceLeft: number;
@@ -196,7 +196,7 @@ export class Connection<Owner> implements FrameHandler {
     this.#data.consumed(stream, count);
   }
 
-  /** Whether the peer must wait with DATA of all streams: what its owner holds of it has become too much. */
+  /** Makes the peer wait with DATA of all streams, or go on: what the sink holds of it is too much, or no more so. */
   pauseData(isPaused: boolean): void {
     this.#data.pause(isPaused);
   }

@@ -44,12 +44,12 @@ export class Core<Owner> {
   peerLastStreamId: number | undefined = undefined;
   /** We have sent GOAWAY. */
   draining = false;
-  /** After the final GOAWAY: streams above are not taken. */
+  /** Last stream taken, once the final GOAWAY has named it. */
   lastAcceptedId = NO_LAST_STREAM;
   #nextStreamId = 1;
   #lastPeerStreamId = 0;
   #idleFrames = new Allowance(IDLE_FRAMES);
-  /** What the useful frames so far have put into it. */
+  /** Useful frames that have been put into the allowance of idle ones. */
   #paidFrames = 0;
   #resets = new Allowance(RESETS);
   #answered = 0;
@@ -61,31 +61,31 @@ export class Core<Owner> {
 
   // ---- ids
 
-  /** The highest that the peer has used. */
+  /** The highest stream id that the peer has used. */
   get lastPeerStreamId(): number {
     return this.#lastPeerStreamId;
   }
 
-  /** Never used by either side, so that only HEADERS (or PRIORITY) may come for it (RFC 9113 §5.1). */
+  /** Whether neither side has used the id yet, so that only HEADERS (or PRIORITY) may come for it (RFC 9113 §5.1). */
   isIdle(id: number): boolean {
     const isOurs = (id % 2 === 1) !== this.isServer;
     return isOurs ? id >= this.#nextStreamId : id > this.#lastPeerStreamId;
   }
 
-  /** The peer has room for a stream of ours (RFC 9113 §5.1.2). */
+  /** Whether the peer has room for a stream of ours (RFC 9113 §5.1.2). */
   get canOpen(): boolean {
     return this.failed === undefined && this.peerLastStreamId === undefined && !this.draining &&
       this.streams.size < this.peer.maxConcurrentStreams && this.#nextStreamId < MAX_WINDOW_BYTES;
   }
 
-  /** A stream of ours. */
+  /** Opens a stream of ours. */
   open(): Stream<Owner> {
     const stream = this.#add(this.#nextStreamId);
     this.#nextStreamId += 2;
     return stream;
   }
 
-  /** A stream of the peer's. */
+  /** Takes a stream of the peer's. */
   accept(id: number): Stream<Owner> {
     this.#lastPeerStreamId = id;
     return this.#add(id);
@@ -109,7 +109,9 @@ export class Core<Owner> {
 
   // ---- states
 
-  /** Misuse by our own side throws; what a peer sent must have been checked before. */
+  /**
+   * Moves the stream to its next state. Misuse by our own side throws; what a peer sent must have been checked before.
+   */
   apply(stream: Stream<Owner>, input: number): void {
     const next = nextState(stream.state, input);
     if (next === ILLEGAL) {
@@ -120,7 +122,7 @@ export class Core<Owner> {
     stream.state = next;
   }
 
-  /** The peer ended its side. */
+  /** The peer ended its side of the stream. */
   endRemote(stream: Stream<Owner>): void {
     const abandoned = !this.isServer && stream.state === STATE.open;
     this.apply(stream, INPUT.recvEnd);
@@ -129,7 +131,10 @@ export class Core<Owner> {
     else if (stream.closed) this.close(stream);
   }
 
-  /** We ended ours. A server that `readsOn` takes, and checks, the rest of a request that it has answered. */
+  /**
+   * We ended our side of the stream. A server that `readsOn` takes, and checks, the rest of a request that it has
+   * answered.
+   */
   endLocal(stream: Stream<Owner>, readsOn = false): void {
     this.apply(stream, INPUT.sendEnd);
     this.#answered++;
@@ -146,7 +151,7 @@ export class Core<Owner> {
     this.close(stream);
   }
 
-  /** RST_STREAM for an id that has no stream, or will have none. */
+  /** Sends RST_STREAM for an id that has no stream, or will have none. */
   resetId(id: number, code: number): void {
     writeRstStream(this.send.out, id, code);
     this.resetByUs.add(id);
@@ -177,7 +182,7 @@ export class Core<Owner> {
     return this.failed === undefined && this.countReset(this.resetUnits(stream));
   }
 
-  /** A frame that asks for nothing: too many of them end the connection. */
+  /** Counts a frame that asks for nothing: too many of them end the connection. */
   countIdleFrame(units: number = IDLE_FRAME_UNITS): boolean {
     const useful = this.usefulFrames + this.send.dataFrames;
     const earned = (useful - this.#paidFrames) * USEFUL_FRAME_UNITS;
@@ -187,8 +192,8 @@ export class Core<Owner> {
   }
 
   /**
-   * A stream that the peer reset, or had us reset: too many end the connection. A backend ends only what we began, so
-   * it is not counted.
+   * Counts a stream that the peer reset, or had us reset: too many end the connection. A backend ends only what we
+   * began, so it is not counted.
    */
   countReset(units: number): boolean {
     if (!this.isServer) return true;
@@ -214,7 +219,7 @@ export class Core<Owner> {
     return false;
   }
 
-  /** The same for a peer that speaks HTTP/1, and must be told in place of all that was not written yet. */
+  /** Ends the connection of a peer that speaks HTTP/1, which must be told in place of all that was not written yet. */
   failInHttp1(why: string): void {
     if (this.failed !== undefined) return;
     this.failed = { scope: "connection", streamId: 0, code: ERROR_CODE.http11Required, why };

@@ -79,7 +79,7 @@ export class DataFrames<Owner> {
     return true;
   }
 
-  /** While it is paused the connection's window is not given back, and soon the peer can send no DATA at all. */
+  /** Keeps the connection's window, or gives it back again: meanwhile the peer can soon send no DATA at all. */
   pause(isPaused: boolean): void {
     this.#isPaused = isPaused;
     if (this.#recvOwed * ANNOUNCE_SHARE >= CONNECTION_WINDOW_BYTES) this.#announce();

@@ -4,7 +4,7 @@ export type FaultScope = "stream" | "connection";
 /** Something that a peer did wrong, as a value: no stack is captured while somebody floods us. */
 export interface Fault {
   readonly scope: FaultScope;
-  /** 0 for the connection. */
+  /** The stream that the fault destroys; 0 for the connection. */
   readonly streamId: number;
   /** Error code of RFC 9113 §7. */
   readonly code: number;

@@ -5,9 +5,9 @@ import {
   readUint31,
 } from "../wire/mod.ts";
 
-/** Takes whole frames; the payload is `bytes[from, to)` and only good until it returns. */
+/** Takes whole frames; a payload is `bytes[from, to)` and only good until the call returns. */
 export interface FrameHandler {
-  /** Returns false to stop reading: the connection is over. */
+  /** Takes a frame; returns false to stop reading: the connection is over. */
   frame(
     type: number,
     flags: number,

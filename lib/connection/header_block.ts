@@ -5,12 +5,14 @@
  */
 const MAX_CONTINUATIONS = 32;
 
-/** Bytes of one block, for the same reason. */
+/**
+ * Bytes accepted for one block: room for peers that send more than they should, as {@linkcode MAX_CONTINUATIONS} has.
+ */
 const MAX_BLOCK_BYTES = 512 * 1024;
 
 /** A header block that comes in several frames (RFC 9113 §6.10). */
 export class HeaderBlock {
-  /** The stream whose block it is; 0 while there is none. */
+  /** The stream whose block is coming in; 0 while there is none. */
   streamId = 0;
   #endStream = false;
   #selfDependent = false;
@@ -29,7 +31,7 @@ export class HeaderBlock {
     this.#length = 0;
   }
 
-  /** Returns false when there is no end to it. */
+  /** Appends a part of the block; returns false when there is no end to it. */
   append(bytes: Uint8Array, from: number, to: number): boolean {
     const length = this.#length + to - from;
     if (length > MAX_BLOCK_BYTES || this.#frames++ > MAX_CONTINUATIONS) return false;

@@ -34,7 +34,7 @@ function checkRequest(list: HeaderList): string {
   return "";
 }
 
-/** RFC 9113 §8.2 (each field), §8.3 (pseudo-header fields first, known, and once each). */
+/** Checks RFC 9113 §8.2 (each field) and §8.3 (pseudo-header fields first, known, and once each). */
 function checkFields(fields: readonly Field[], pseudo: ReadonlySet<string>): string {
   const seen = new Set<string>();
   let regular = false;

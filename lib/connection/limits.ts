@@ -42,14 +42,14 @@ export const LATE_FRAME_UNITS = 1;
 export const STREAMS_SHIFTED_PER_UNIT = 64;
 
 /**
- * 5,000 such frames at once, or 20,000 late ones, which is more than there can be replies under way; 500
- * a second for ever. Keepalive needs one in ten seconds.
+ * Units for frames that ask for nothing: 5,000 of them at once, or 20,000 late ones, which is more than there can be
+ * replies under way; 500 a second for ever. Keepalive needs one in ten seconds.
  */
 export const IDLE_FRAMES = { burst: 20_000, perSecond: 2_000 } as const;
 
 /**
- * What a frame of a call puts back: two such frames. gRPC's clients and servers PING at most once for what they read
- * at once, to measure the path (BDP), and that is DATA of ours.
+ * Units that a frame of a call puts back: enough for two frames that ask for nothing. gRPC's clients and servers PING
+ * at most once for what they read at once, to measure the path (BDP), and that is DATA of ours.
  */
 export const USEFUL_FRAME_UNITS = 8;
 
@@ -62,9 +62,9 @@ export const RESET_UNITS = 1;
 export const RAPID_RESET_UNITS = 4;
 
 /**
- * A caller may give up everything it has open at once, though it has only just begun it. 5,000 a second for ever
- * is a caller whose backend hangs, with 500 calls at once and a deadline of 100 ms: a quarter of what it costs to
- * answer as many.
+ * Units for streams that are reset: a caller may give up everything it has open at once, though it has only just begun
+ * it. 5,000 a second for ever is a caller whose backend hangs, with 500 calls at once and a deadline of 100 ms: a
+ * quarter of what it costs to answer as many.
  */
 export const RESETS = {
   burst: RAPID_RESET_UNITS * MAX_CONCURRENT_STREAMS,

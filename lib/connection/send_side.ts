@@ -57,7 +57,7 @@ export class SendSide<Owner> {
     return full;
   }
 
-  /** Returns false when the peer overflowed the window (RFC 9113 §6.9.1). */
+  /** Opens the connection's window by `bytes`; returns false when the peer overflowed it (RFC 9113 §6.9.1). */
   addWindow(bytes: number): boolean {
     this.#window += bytes;
     return this.#window <= MAX_WINDOW_BYTES;
@@ -68,7 +68,7 @@ export class SendSide<Owner> {
     return this.#queue;
   }
 
-  /** HEADERS against the peer's dynamic table, for a head that is sent to this peer only. */
+  /** Appends HEADERS against the peer's dynamic table, for a head that is sent to this peer only. */
   writeHeaders(
     streamId: number,
     list: HeaderList,
@@ -83,7 +83,7 @@ export class SendSide<Owner> {
     this.#writeBlock(streamId, block.bytes, { length: block.length, endStream: options.endStream });
   }
 
-  /** HEADERS with a stateless block. */
+  /** Appends HEADERS with a stateless block. */
   writeStateless(streamId: number, fields: Iterable<Field>, endStream: boolean): void {
     const block = this.#block;
     block.clear();
@@ -100,7 +100,7 @@ export class SendSide<Owner> {
     return this.#block.bytes.slice(0, this.#block.length);
   }
 
-  /** A block in one HEADERS frame and as many CONTINUATION as it needs, nothing in between (RFC 9113 §6.10). */
+  /** Appends a block in one HEADERS frame and as many CONTINUATION as it needs, nothing in between (RFC 9113 §6.10). */
   #writeBlock(
     streamId: number,
     block: Uint8Array,
@@ -152,7 +152,7 @@ export class SendSide<Owner> {
     return false;
   }
 
-  /** The whole log at once, where nothing holds it back: a stored or a short reply. */
+  /** Copies the whole log at once, where nothing holds it back: a stored or a short reply. */
   #relayWhole(stream: Stream<Owner>, log: FrameLog): boolean {
     const { dataBytes, end } = log;
     const out = this.#active;
@@ -173,7 +173,7 @@ export class SendSide<Owner> {
     return true;
   }
 
-  /** A frame that flow control does not count; true when it ends the stream. */
+  /** Copies a frame that flow control does not count; true when it ends the stream. */
   #copyFrame(stream: Stream<Owner>, log: FrameLog, at: number): boolean {
     const length = readUint24(log.bytes, at);
     const next = at + FRAME_HEADER_BYTES + length;
@@ -214,13 +214,13 @@ export class SendSide<Owner> {
     this.#queue.add(stream);
   }
 
-  /** It waits no more: it goes on, or is closed. */
+  /** Takes the stream out of {@linkcode queued}: it goes on, or is closed. */
   dequeue(stream: Stream<Owner>): void {
     stream.queued = false;
     this.#queue.delete(stream);
   }
 
-  /** Up to `allowed` bytes of the DATA frame that the stream stands in; true when that ends the stream. */
+  /** Copies up to `allowed` bytes of the DATA frame that the stream stands in; true when that ends the stream. */
   #copyPart(stream: Stream<Owner>, log: FrameLog, allowed: number): boolean {
     const last = allowed === stream.partialBytes;
     const flags = last ? stream.partialFlags & FLAG.endStream : 0;
@@ -238,8 +238,8 @@ export class SendSide<Owner> {
 }
 
 /**
- * A small log is copied with whatever lies behind it in its piece of storage, where there is room for that: it needs
- * no view then, and what is too much is written over by what comes next.
+ * Copies a small log with whatever lies behind it in its piece of storage, where there is room for that: it needs no
+ * view then, and what is too much is written over by what comes next.
  */
 function copyWhole(log: FrameLog, target: Uint8Array, at: number): void {
   const { bytes, end } = log;

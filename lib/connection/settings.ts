@@ -10,7 +10,7 @@ import {
   SETTING,
 } from "../wire/mod.ts";
 
-/** What a peer has announced; the initial values are the protocol's (RFC 9113 §6.5.2). */
+/** The settings that a peer has announced; the initial values are the protocol's (RFC 9113 §6.5.2). */
 export interface PeerSettings {
   headerTableBytes: number;
   maxConcurrentStreams: number;

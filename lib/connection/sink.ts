@@ -18,7 +18,7 @@ export interface ReceivedHeaders {
 export interface ConnectionSink<Owner> {
   /** A request head, a response head (interim ones included), or trailers. */
   headers(stream: Stream<Owner>, headers: ReceivedHeaders, endStream: boolean): void;
-  /** `bytes[from, to)`, good until the sink returns; credit comes back by `Connection.consumed`. */
+  /** DATA of the stream: `bytes[from, to)`, good until the sink returns; credit comes back by `Connection.consumed`. */
   data(
     stream: Stream<Owner>,
     bytes: Uint8Array,

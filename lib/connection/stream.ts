@@ -24,14 +24,14 @@ export class Stream<Owner> {
   /** Value of content-length, and the DATA bytes so far that must add up to it (RFC 9113 §8.1.1). */
   declaredBytes = UNDECLARED;
   receivedBytes = 0;
-  /** The log it relays, the position reached, and what is left of the DATA frame it stands in. */
+  /** The log that the stream relays, the position reached, and what is left of the DATA frame there. */
   log: FrameLog | undefined = undefined;
   position = 0;
   partialBytes = 0;
   partialFlags = 0;
-  /** When it was opened, by the clock of what is received. */
+  /** When the stream was opened, by the clock of what is received. */
   openedMs = 0;
-  /** It waits in the connection's queue for window or output room. */
+  /** The stream waits in the connection's queue for window or output room. */
   queued = false;
 
   constructor(id: number, sendWindow: number, recvWindow: number) {
@@ -56,7 +56,7 @@ export class Stream<Owner> {
     return this.state === STATE.halfClosedRemote || this.state === STATE.closed;
   }
 
-  /** We have ended ours. */
+  /** We have ended our side. */
   get localEnded(): boolean {
     return this.state === STATE.halfClosedLocal || this.state === STATE.closed;
   }

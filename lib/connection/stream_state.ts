@@ -17,7 +17,7 @@ export const INPUTS = [
 export type StateName = typeof STATES[number];
 export type InputName = typeof INPUTS[number];
 
-/** An absent cell is a protocol error (from the peer) or misuse (of ours). */
+/** The state that each input leads to; an absent cell is a protocol error (from the peer) or misuse (of ours). */
 export const TRANSITIONS: Readonly<Record<StateName, Partial<Record<InputName, StateName>>>> = {
   idle: { sendHeaders: "open", recvHeaders: "open" },
   open: {

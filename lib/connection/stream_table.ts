@@ -54,7 +54,7 @@ export class StreamTable<Owner> {
     if (this.#collided !== undefined) yield* this.#collided.values();
   }
 
-  /** Streams that stand in slots have different places in a larger table, too. */
+  /** Doubles the table, in which the streams that stand in slots have different places. */
   #grow(): void {
     const grown: (Stream<Owner> | undefined)[] = new Array(this.#slots.length * 2).fill(undefined);
     for (const stream of this.#slots) {

@@ -3,7 +3,7 @@ import { ProtobufFields, WIRE_LENGTH, WIRE_VARINT } from "./protobuf_fields.ts";
 /** What a method's descriptor says of calling it more than once (descriptor.proto, MethodOptions.IdempotencyLevel). */
 export type IdempotencyLevel = "unknown" | "no_side_effects" | "idempotent";
 
-/** By number; any other is one that is not defined yet. */
+/** The levels by their numbers; any other number is one that is not defined yet. */
 const LEVELS: readonly IdempotencyLevel[] = ["unknown", "no_side_effects", "idempotent"];
 
 /** Field numbers of descriptor.proto. */
@@ -12,7 +12,7 @@ const SERVICE = { name: 1, method: 2 } as const;
 const METHOD = { name: 1, options: 4 } as const;
 const OPTIONS = { idempotencyLevel: 34 } as const;
 
-/** Those of reflection.proto, the same in grpc.reflection.v1 and v1alpha. */
+/** Field numbers of reflection.proto, the same in grpc.reflection.v1 and v1alpha. */
 const REQUEST = { fileContainingSymbol: 4 } as const;
 const RESPONSE = { fileDescriptorResponse: 4 } as const;
 const FILE_RESPONSE = { fileDescriptorProto: 1 } as const;

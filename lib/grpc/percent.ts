@@ -3,7 +3,7 @@ const FIRST_PLAIN = 0x20;
 const LAST_PLAIN = 0x7e;
 
 const encoder = new TextEncoder();
-/** Without ignoreBOM a message that begins with U+FEFF would lose it. */
+/** The decoder of messages; without ignoreBOM one that begins with U+FEFF would lose it. */
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
 /**

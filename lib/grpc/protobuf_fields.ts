@@ -1,7 +1,7 @@
 /** Wire types (protobuf encoding, "Message Structure"). */
 export const WIRE_VARINT = 0;
 const WIRE_FIXED64 = 1;
-/** Strings, bytes, messages, packed lists. */
+/** Wire type of strings, bytes, messages and packed lists. */
 export const WIRE_LENGTH = 2;
 const WIRE_FIXED32 = 5;
 

@@ -19,7 +19,7 @@ export const STATUS = {
   unauthenticated: 16,
 } as const;
 
-/** Spelled as go-grpc-middleware labels its metrics, so that existing dashboards fit. */
+/** Names of the codes, spelled as go-grpc-middleware labels its metrics, so that existing dashboards fit. */
 const NAMES: readonly string[] = [
   "OK",
   "Canceled",

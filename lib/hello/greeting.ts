@@ -44,7 +44,7 @@ export interface Wishes {
   readonly count: number;
 }
 
-/** One that is refused has its answer at once, and no greetings. */
+/** The wishes of a request. One that is refused has its answer at once, and no greetings. */
 export function wishesOf(request: ReceivedRequest, defaultDelayMs: number): Wishes {
   if (refusalOf(request) !== undefined) return { delayMs: 0, intervalMs: 0, count: 0 };
   const { delayMs = defaultDelayMs, intervalMs, count = DEFAULT_COUNT } = request;

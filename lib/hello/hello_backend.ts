@@ -3,7 +3,7 @@ import type { CallCounts } from "./call_ledger.ts";
 export interface HelloOptions {
   /** Address to listen on. @default 127.0.0.1 */
   readonly host?: string;
-  /** @default 0, any free port */
+  /** Port to listen on. @default 0, any free port */
   readonly port?: number;
   /** How long each answer takes when its request does not say, in ms. @default 0 */
   readonly delayMs?: number;
@@ -12,13 +12,13 @@ export interface HelloOptions {
 /** A running Hello backend. */
 export interface HelloBackend {
   readonly port: number;
-  /** Where it listens, as "host:port". */
+  /** Where the backend listens, as "host:port". */
   readonly address: string;
   /** Calls that have reached hello.v1.Hello since the start. */
   readonly total: number;
-  /** The same by method path: `{ "/hello.v1.Hello/GetGreeting": 2 }`. */
+  /** Calls that have reached hello.v1.Hello by method path: `{ "/hello.v1.Hello/GetGreeting": 2 }`. */
   counts(): Record<string, number>;
-  /** All of it, with the calls in flight now and at the worst moment: what hello.v1.Stats tells other processes. */
+  /** All counts, with the calls in flight now and at the worst moment: what hello.v1.Stats tells other processes. */
   report(): CallCounts;
   /** What grpc.health.v1 says, for the server and for hello.v1.Hello; the greetings go on either way. */
   setServing(serving: boolean): void;

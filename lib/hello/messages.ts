@@ -36,7 +36,7 @@ export interface GreetingReply {
 }
 
 export interface CountsReply {
-  /** By method path. */
+  /** Calls by method path. */
   readonly calls: Readonly<Record<string, number>>;
   readonly total: number;
   readonly inFlight: number;
@@ -92,7 +92,7 @@ function encodeFailure(failure: NonNullable<GreetingRequest["failWith"]>): Uint8
   return writer.finish();
 }
 
-/** A map entry is a message whose field 1 is the key and whose field 2 is the value. */
+/** Reads a map entry: a message whose field 1 is the key and whose field 2 is the value. */
 function entryOf(bytes: Uint8Array) {
   const fields = readFields(bytes);
   return [fields.find((f) => f.number === 1), fields.find((f) => f.number === 2)] as const;

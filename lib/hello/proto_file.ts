@@ -50,7 +50,7 @@ function* declared(scope: protobuf.NamespaceBase): Generator<protobuf.Reflection
   }
 }
 
-/** protobufjs writes full names with a leading dot, reflection without. */
+/** The full name as reflection writes it: without the leading dot that protobufjs puts there. */
 function fullName(object: protobuf.ReflectionObject): string {
   return object.fullName.slice(1);
 }

@@ -10,7 +10,7 @@ const fromUtf8 = new TextDecoder();
 export class Writer {
   readonly #out: number[] = [];
 
-  /** Takes whole numbers from 0 to 2^53 - 1. */
+  /** Appends a varint field; takes whole numbers from 0 to 2^53 - 1. */
   varint(field: number, value: number): void {
     this.#raw(field * 8 + VARINT);
     this.#raw(value);

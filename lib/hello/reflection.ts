@@ -3,7 +3,7 @@ import type { ProtoFile } from "./proto_file.ts";
 
 interface Question {
   readonly host: string;
-  /** Which of the fields below was sent. */
+  /** Name of the field that was sent. */
   readonly messageRequest?: string;
   readonly fileByFilename?: string;
   readonly fileContainingSymbol?: string;

@@ -68,7 +68,7 @@ export class StatusCounts {
   }
 }
 
-/** One method's share, or that of all methods beyond the labels. */
+/** The counts of one method, or of all methods beyond the labels. */
 export class MethodCounters {
   readonly label: string;
   readonly outcomes: Record<Outcome, number> = {
@@ -96,7 +96,7 @@ export class MethodCounters {
   }
 }
 
-/** One backend's share. */
+/** The counts of one backend. */
 export class BackendCounters {
   readonly name: string;
   readonly answers = new StatusCounts();
@@ -107,16 +107,16 @@ export class BackendCounters {
     unreachable: 0,
     ejected: 0,
   };
-  /** Calls sent to it, those sent again after a refusal included. */
+  /** Calls sent to the backend, those sent again after a refusal included. */
   calls = 0;
   inflight = 0;
   pending = 0;
   up = false;
-  /** It is left out for a while, since it fails while others do not. */
+  /** The backend is left out for a while, since it fails while others do not. */
   ejected = false;
-  /** How often that has begun. */
+  /** Times that the backend began to be left out. */
   ejections = 0;
-  /** Calls that may be under way at once now. */
+  /** Calls that may be under way at the backend at once now. */
   limit = 0;
 
   constructor(name: string) {

@@ -33,7 +33,7 @@ export function listenForCallers(
   });
 }
 
-/** Why they cannot be listened for, and what to do about it. */
+/** Why callers cannot be listened for, and what to do about it. */
 export function callersTrouble({ grpcHost, grpcPort }: Settings, why: string): string {
   return unixPath(grpcHost) === undefined
     ? `Cannot listen on ${grpcHost} port ${grpcPort}: ${why}; set GRPC_PORT to a free port`

@@ -9,7 +9,7 @@ import { openPolicy, type PolicyFile, policyProblems } from "./policy.ts";
 export interface SidecarFiles {
   readonly certificates: SidecarCertificates;
   readonly policy: PolicyFile | undefined;
-  /** Resolves when no file is being read any more. */
+  /** Ends the watch; resolves when no file is being read any more. */
   stop(): Promise<void>;
 }
 

@@ -8,13 +8,13 @@ const LOOK_EVERY_MS = 1_000;
 
 /** A policy file that is followed. */
 export interface PolicyFile {
-  /** What it said at the start. */
+  /** What the file said at the start. */
   readonly policies: readonly MethodPolicy[];
-  /** What is wrong with what it holds now; none when that is in force. */
+  /** What is wrong with what the file holds now; none when that is in force. */
   readonly problems: readonly string[];
-  /** Follows it from now on: `use` takes what it says. */
+  /** Follows the file from now on: `use` takes what it says. */
   follow(use: (policies: readonly MethodPolicy[]) => void): void;
-  /** Resolves when the file is not being read any more. */
+  /** Ends the watch; resolves when the file is not being read any more. */
   stop(): Promise<void>;
 }
 

@@ -8,9 +8,9 @@ const GOOD = 0;
 const FAILED = 1;
 const BAD_CONFIGURATION = 64;
 
-/** Who tells the process to end; the command line has it. */
+/** Where the order to end the process is heard; the command line has it. */
 export interface StopSignals {
-  /** Returns how to stop listening. */
+  /** Has `fn` hear the signal; returns how to stop listening. */
   onSignal(fn: (signal: string) => void): () => void;
 }
 

@@ -22,16 +22,16 @@ export interface Sidecar {
   /** Port of /metrics, /health, /ready, the live page and /api. */
   readonly metricsPort: number;
   readonly proxy: Proxy;
-  /** Alarms that are set now: none once it has stopped, unless one was forgotten. */
+  /** Alarms that are set now: none once the sidecar has stopped, unless one was forgotten. */
   readonly alarms: number;
   /**
-   * Ends it in order: not ready at once, after `drainDelayMs` GOAWAY to every caller, calls in flight finish within
-   * `drainTimeoutMs`, what is left ends with 14. Returns how many calls that were.
+   * Ends the sidecar in order: not ready at once, after `drainDelayMs` GOAWAY to every caller, calls in flight finish
+   * within `drainTimeoutMs`, what is left ends with 14. Returns how many calls that were.
    */
   stop(): Promise<number>;
 }
 
-/** What no setting leads to. */
+/** Wishes for a sidecar that no setting leads to. */
 export interface SidecarExtras extends SettingsBackground {
   /** Whether the backend is asked for its descriptors, where COLLAPSER_METHODS heeds them. @default true */
   readonly asksDescriptors?: boolean;

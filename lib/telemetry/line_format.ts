@@ -41,7 +41,9 @@ export function formatJson({ time, level, message, fields }: LogEntry): string {
   return hideControls(JSON.stringify(line));
 }
 
-/** For people: time, level, message, `name=value`. With `colour`, the frame of it is coloured; no value ever is. */
+/**
+ * A line for people: time, level, message, `name=value`. With `colour`, the frame of it is coloured; no value ever is.
+ */
 export function formatConsole(entry: LogEntry, options: { colour: boolean }): string {
   const { time, level, message, fields } = entry;
   const paint = options.colour ? painted : plain;

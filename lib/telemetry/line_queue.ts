@@ -26,7 +26,7 @@ export class LineQueue {
   #writing = false;
   #idle: Promise<void> = Promise.resolve();
 
-  /** `reportLost` makes the line that says so. */
+  /** A queue before `write`; `reportLost` makes the line that says how many lines were lost. */
   constructor(write: WriteLine, reportLost: (lost: number) => string) {
     this.#write = write;
     this.#reportLost = reportLost;
@@ -84,7 +84,9 @@ export class LineQueue {
     }
   }
 
-  /** There is no better place to tell of a log that cannot be written than the log, once it can. */
+  /**
+   * Counts lines that could not be written. No place is better to tell of them than the log, once it can be written.
+   */
   #lose(entry: Entry): false {
     this.#lost += entry.worth;
     return false;

@@ -14,17 +14,17 @@ const FLUSH_TIMEOUT_MS = 1_000;
 export type LogFormat = "json" | "console";
 
 export interface LoggerOptions {
-  /** Lines below it are not written. */
+  /** Lines below this level are not written. */
   readonly level: LogLevel;
   readonly format: LogFormat;
   /** Takes one line without its line end. Default: standard error, so that what a command prints stays clean. */
   readonly write?: WriteLine;
   readonly now?: () => Date;
-  /** In the console format alone. Default: when standard error is a terminal and NO_COLOR is not set. */
+  /** Whether the console format is coloured. Default: when standard error is a terminal and NO_COLOR is not set. */
   readonly colour?: boolean;
 }
 
-/** Never throws and never waits. */
+/** The log. Its methods never throw and never wait. */
 export interface Logger {
   debug(message: string, fields?: Fields): void;
   info(message: string, fields?: Fields): void;
@@ -72,7 +72,7 @@ function formatter(options: LoggerOptions): (entry: LogEntry) => string {
 
 const encoder = new TextEncoder();
 
-/** `console.error` would block the event loop for as long as the reader stalls. */
+/** Writes to standard error; `console.error` would block the event loop for as long as the reader stalls. */
 async function writeToStderr(line: string): Promise<void> {
   let bytes = encoder.encode(`${line}\n`);
   while (bytes.length > 0) bytes = bytes.subarray(await Deno.stderr.write(bytes));

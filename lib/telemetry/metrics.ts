@@ -9,7 +9,7 @@ import type { MetricsSource } from "./source.ts";
 export interface Metrics {
   /** Everything in Prometheus' text format, as of now. */
   text(): Promise<string>;
-  /** Of that text. */
+  /** Content type of the text. */
   readonly contentType: string;
   /** Lets go of the timer behind the event loop's lag. */
   stop(): void;

@@ -55,7 +55,7 @@ function addCpuMetrics(metrics: MetricSet): void {
   });
 }
 
-/** Better no series than one that is always 0. */
+/** Whether open descriptors can be counted: better no series than one that is always 0. */
 function canCountDescriptors(): boolean {
   try {
     Deno.readDirSync(DESCRIPTORS);

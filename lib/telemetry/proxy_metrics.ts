@@ -51,7 +51,7 @@ function addCallMetrics(metrics: MetricSet, source: MetricsSource): void {
   });
 }
 
-/** What is shared, what is not, and why not. */
+/** The metrics of what is shared, what is not, and why not. */
 function addSavingMetrics(metrics: MetricSet, source: MetricsSource): void {
   const { counters } = source;
   metrics.gauge("collapser_waiters", {

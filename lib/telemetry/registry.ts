@@ -7,17 +7,17 @@ export type Labels = Readonly<Record<string, string>>;
 export interface HistogramReading {
   /** Upper bounds, ascending. */
   readonly bounds: readonly number[];
-  /** One longer than `bounds`. */
+  /** Counts of the buckets: one more than `bounds`. */
   readonly counts: ArrayLike<number>;
   readonly sum: number;
 }
 
 /** What a metric is, and where its values come from. */
 export interface MetricSpec<T> {
-  /** For whoever reads a dashboard: what is counted, and in which unit. */
+  /** What the metric counts, and in which unit, for whoever reads a dashboard. */
   readonly help: string;
   readonly labels?: readonly string[];
-  /** Called on every scrape; puts every series that exists. A counter's equal labels add up. */
+  /** Puts every series that exists; called on every scrape. A counter's equal labels add up. */
   collect(put: (value: T, labels?: Labels) => void): void | Promise<void>;
 }
 
@@ -86,7 +86,7 @@ function configuration(name: string, spec: MetricSpec<number>) {
   return { name, help: spec.help, labelNames: [...spec.labels ?? []] };
 }
 
-/** Buckets are cumulative in the text format, and end with all there is. */
+/** Adds the samples of a histogram, whose buckets are cumulative in the text format, and end with all there is. */
 function addSamples(
   into: Sample[],
   metric: { name: string; reading: HistogramReading; labels: Labels },

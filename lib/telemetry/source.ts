@@ -5,12 +5,12 @@ export interface MetricsSource {
   readonly counters: ProxyCounters;
   /** Flights under way. */
   inflight(): number;
-  /** Callers waiting on them. */
+  /** Callers waiting on flights. */
   waiters(): number;
   cachedResults(): number;
   cachedBytes(): number;
-  /** Of collapser. */
+  /** Version of collapser. */
   readonly version: string;
-  /** That it was built from. */
+  /** Commit that collapser was built from. */
   readonly commit: string;
 }

@@ -22,9 +22,10 @@ interface Names {
 }
 
 /**
- * Who a certificate (DER) stands for, as text for a key: a digest of its subject and all its alternative names, in
- * any order. Two certificates have the same exactly when all of these are the same. It is read from the bytes, since
- * the texts that node:tls makes of them (Deno 2.9) leave attributes out, and one name can pass for two.
+ * The identity that a certificate (DER) gives its holder, as text for a key: a digest of its subject and all its
+ * alternative names, in any order. Two certificates have the same exactly when all of these are the same. It is read
+ * from the bytes, since the texts that node:tls makes of them (Deno 2.9) leave attributes out, and one name can pass
+ * for two.
  */
 export function identityOf(certificate: Uint8Array): string {
   return digest(parts(certificate));
@@ -45,7 +46,10 @@ export function serverIdentityFault(
   return new Error(`its certificate is for ${known}, not for ${host}`);
 }
 
-/** Names that say nothing would make all who have none the same; the certificate itself stands for such a one. */
+/**
+ * What an identity is made of: names, or the certificate itself where they say nothing, else all who have none would be
+ * the same.
+ */
 function parts(certificate: Uint8Array): readonly Uint8Array[] {
   try {
     const { subject, altNames } = namesOf(certificate);
@@ -99,7 +103,7 @@ function addressText(bytes: Uint8Array): string {
   return groups.join(":");
 }
 
-/** Values in DER say themselves how long they are. */
+/** A digest of values that follow each other, since values in DER say themselves how long they are. */
 function digest(values: readonly Uint8Array[]): string {
   return hash("sha256", Buffer.concat(values), "base64");
 }

@@ -48,7 +48,7 @@ export class CertificateWatch {
     return this.#current;
   }
 
-  /** Looks no more; resolves when no file is being read any more. */
+  /** Ends the watch; resolves when no file is being read any more. */
   stop(): Promise<void> {
     return this.#watch.stop();
   }

@@ -5,21 +5,21 @@ const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g
 
 /** Where one part of a TLS set-up is kept. */
 export interface CertificateFile {
-  /** What people call it: the variable that holds the path. */
+  /** What people call the file: the variable that holds its path. */
   readonly name: string;
   readonly path: string;
 }
 
 /** The files of one side's TLS; a certificate and its key go together. */
 export interface CertificateFiles {
-  /** Shown to the peer, with what leads to its CA. */
+  /** The certificate shown to the peer, with what leads to its CA. */
   readonly cert?: CertificateFile | undefined;
   readonly key?: CertificateFile | undefined;
-  /** What the peer's certificate must be from. */
+  /** The CA that the peer's certificate must be from. */
   readonly ca?: CertificateFile | undefined;
 }
 
-/** What is in the files: PEM. */
+/** What is in the files of one side: PEM. */
 export interface Certificates {
   readonly cert: string | undefined;
   readonly key: string | undefined;

@@ -3,7 +3,7 @@ import { Duplex } from "node:stream";
 /** A connection starts with this much to read into, and gets more only when it fills it: most are idle. */
 const FIRST_READ_BYTES = 4_096;
 
-/** More gains nothing (measured); less costs system calls. */
+/** Most read at once: more gains nothing (measured), less costs system calls. */
 const MAX_READ_BYTES = 65_536;
 
 /** What of a `Deno.Conn` is needed to speak TLS over it. */
@@ -46,7 +46,9 @@ export class ConnStream extends Duplex {
     this.#pull();
   }
 
-  /** Soon: what TLS has put off until now, such as the alert that says why it ends, still goes out. */
+  /**
+   * Destroys the stream soon: what TLS has put off until now, such as the alert that says why it ends, still goes out.
+   */
   override destroy(): this {
     if (!this.#leaving) setImmediate(() => super.destroy());
     this.#leaving = true;

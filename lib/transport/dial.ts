@@ -4,16 +4,18 @@ import type { Socket } from "./pump.ts";
 export interface Address {
   readonly host: string;
   readonly port: number;
-  /** Of a unix socket; host and port say nothing then. */
+  /** Path of a unix socket; host and port say nothing then. */
   readonly path?: string | undefined;
-  /** Name to expect in its certificate, where the host is an address that the name stood for. */
+  /** Name to expect in the backend's certificate, where the host is an address that the name stood for. */
   readonly serverName?: string | undefined;
 }
 
 /** Opens a socket to a backend; rejects with what the system says, or a TimeoutError. */
 export type Dial = (address: Address, options: { timeoutMs: number }) => Promise<Socket>;
 
-/** A unix socket where the address has a path, else as {@linkcode dialTcp}. For TLS over either, see `dialTls`. */
+/**
+ * Dials a unix socket where the address has a path, else as {@linkcode dialTcp}. For TLS over either, see `dialTls`.
+ */
 export function dialPlain(
   address: Address,
   { timeoutMs }: { timeoutMs: number },
@@ -21,7 +23,7 @@ export function dialPlain(
   return withinTime(timeoutMs, (signal) => connectTo(address, signal));
 }
 
-/** Plain TCP with Nagle's algorithm off. */
+/** Dials plain TCP with Nagle's algorithm off. */
 export function dialTcp(
   address: Address,
   { timeoutMs }: { timeoutMs: number },

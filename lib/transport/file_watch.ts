@@ -6,7 +6,7 @@ export type FileText = { readonly text: string } | { readonly why: string };
 /** Follows what files hold: whoever changes them, in place or by another file of the same name, need not restart anything. */
 export class FileWatch {
   #paths: readonly string[];
-  /** What they held when they were looked at last. */
+  /** What the files held when they were looked at last. */
   #seen: string;
   #timers: Timers;
   #everyMs: number;
@@ -25,7 +25,7 @@ export class FileWatch {
     options: {
       timers: Timers;
       everyMs: number;
-      /** They hold something else than when they were looked at last. */
+      /** The files hold something else than when they were looked at last. */
       onChange: (texts: readonly FileText[]) => void;
     },
   ) {
@@ -37,7 +37,7 @@ export class FileWatch {
     this.#setAlarm();
   }
 
-  /** Looks no more; resolves when no file is being read any more. */
+  /** Ends the watch; resolves when no file is being read any more. */
   async stop(): Promise<void> {
     this.#stopped = true;
     this.#timers.cancel(this.#alarm);

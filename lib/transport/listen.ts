@@ -10,9 +10,9 @@ export type ListenAddress =
 
 /** A listening socket and the loop that accepts from it. */
 export interface Listening {
-  /** 0 for a unix socket. */
+  /** The port; 0 for a unix socket. */
   readonly port: number;
-  /** The path of a unix socket. */
+  /** The address; the path of a unix socket. */
   readonly hostname: string;
   /** Stops accepting, and removes the file of a unix socket; connections accepted before live on. */
   close(): void;
@@ -40,7 +40,7 @@ export function listen(
   return { port, hostname, close: () => listener.close() };
 }
 
-/** `::` takes both IP versions; where IPv6 is switched off, IPv4 alone is what was meant. */
+/** Listens on `::` for both IP versions; where IPv6 is switched off, IPv4 alone is what was meant. */
 function listenTcp(address: { hostname: string; port: number }): Deno.TcpListener {
   try {
     return Deno.listen(address);
@@ -52,7 +52,7 @@ function listenTcp(address: { hostname: string; port: number }): Deno.TcpListene
   }
 }
 
-/** Throws when the peer was gone before we looked; the socket is closed then. */
+/** Hands an accepted socket on. Throws when the peer was gone before we looked; the socket is closed then. */
 function acceptTcp(
   socket: Deno.TcpConn,
   accept: (socket: RawConn, remote: string) => void,
@@ -96,7 +96,9 @@ async function acceptAll<Conn extends RawConn>(
   }
 }
 
-/** A peer reset its connection before we looked: nobody's trouble, and what some load balancers do for a probe. */
+/**
+ * Whether a peer reset its connection before we looked: nobody's trouble, and what some load balancers do for a probe.
+ */
 function isGone(error: unknown): boolean {
   return error instanceof Deno.errors.NotConnected ||
     error instanceof Deno.errors.ConnectionReset ||

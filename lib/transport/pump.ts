@@ -3,7 +3,7 @@ import type { Connection } from "../connection/mod.ts";
 /** A connection starts with this much to read into, and gets more only when it fills it: most are idle. */
 const FIRST_READ_BYTES = 4_096;
 
-/** More gains nothing (measured); less costs system calls. */
+/** Most read at once: more gains nothing (measured), less costs system calls. */
 const MAX_READ_BYTES = 65_536;
 
 /**
@@ -19,7 +19,7 @@ export interface Socket {
   close(): void;
 }
 
-/** Who owns the connection that is pumped. */
+/** The owner of the connection that is pumped. */
 export interface PumpOwner {
   /** Everything that was read together has been received: what was put off may be done. */
   received(): void;
@@ -39,7 +39,9 @@ export class Pump<Owner> {
   #owner: PumpOwner;
   #turn: Turn;
   #now: () => number;
-  /** Else what the connection says first waits until something was read, or the owner asks for it. */
+  /**
+   * What the connection says first goes out at once; else it waits until something was read, or the owner asks for it.
+   */
   #speaksFirst: boolean;
   #dirty = false;
   #writing = false;
@@ -86,12 +88,12 @@ export class Pump<Owner> {
     this.flushSoon();
   }
 
-  /** Closes it now. */
+  /** Closes the socket now. */
   abort(): void {
     this.#shut();
   }
 
-  /** For {@linkcode Turn}. */
+  /** Writes the output, or closes the socket when there is none and it is to be closed. {@linkcode Turn} calls it. */
   flush(): void {
     this.#dirty = false;
     if (this.#writing || this.#closed) return;

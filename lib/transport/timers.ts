@@ -9,7 +9,7 @@ const MAX_DELAY_MS = 2 ** 31 - 1;
 
 const UNSET = -1;
 
-/** Taken out of the ring, since its time has come, and not woken yet. */
+/** Slot of an alarm that was taken out of the ring, since its time has come, and not woken yet. */
 const DUE = -2;
 
 /**
@@ -17,7 +17,7 @@ const DUE = -2;
  */
 export abstract class Alarm {
   dueMs = 0;
-  /** Where it stands; for {@linkcode Timers} alone. */
+  /** The slot that the alarm stands in; for {@linkcode Timers} alone. */
   slot = UNSET;
   next: Alarm | undefined = undefined;
   previous: Alarm | undefined = undefined;
@@ -26,7 +26,7 @@ export abstract class Alarm {
     return this.slot !== UNSET;
   }
 
-  /** The time it asked for has come. `lateMs` tells how long ago: a busy loop wakes everybody late. */
+  /** The time that the alarm asked for has come. `lateMs` tells how long ago: a busy loop wakes everybody late. */
   abstract wake(nowMs: number, lateMs: number): void;
 }
 
@@ -103,7 +103,7 @@ export class Timers {
     if (wakeMs < this.#armedForMs) this.#arm(wakeMs);
   }
 
-  /** Nothing happens when it is not set. */
+  /** Cancels the alarm; nothing happens when it is not set. */
   cancel(alarm: Alarm): void {
     if (alarm.slot >= 0) this.#unlink(alarm);
     alarm.slot = UNSET; // also when it was to be woken after the one that cancels it

@@ -8,7 +8,9 @@ import type { Socket } from "./pump.ts";
 import { TlsSocket } from "./tls_socket.ts";
 import { ALPN, HUNG_UP, NO_H2, whyTlsFailed } from "./tls_trouble.ts";
 
-/** Whom the certificate at a unix socket must name when nobody says: this machine, as gRPC's own clients have it. */
+/**
+ * Name that the certificate at a unix socket must have when nobody says: this machine, as gRPC's own clients have it.
+ */
 const UNIX_NAME = "localhost";
 
 export interface TlsDialOptions {
@@ -30,7 +32,7 @@ export function dialTls({ certificates, serverName }: TlsDialOptions): Dial {
     });
 }
 
-/** The connection is closed when this rejects. */
+/** Makes a connection speak TLS; closes it when this rejects. */
 function shakeHands(
   conn: RawConn,
   { host, certificates, signal }: {

@@ -13,11 +13,14 @@ const HANDSHAKE_MS = 10_000;
 /** Handshakes under way at once. Each costs a millisecond or two of work: more would wait for longer than they may. */
 const MAX_HANDSHAKES = 2_000;
 
-/** Who is at the other end of a connection. */
+/** A peer at the other end of a connection. */
 export interface Peer {
-  /** Its address, for people. */
+  /** The peer's address, for people. */
   readonly remote: string;
-  /** Whom its certificate names, as text for a key (see {@linkcode identityOf}); "" when it was not asked for one. */
+  /**
+   * The identity that the peer's certificate gives it, as text for a key (see {@linkcode identityOf}); "" when it was
+   * not asked for one.
+   */
   readonly identity: string;
 }
 
@@ -27,11 +30,11 @@ export interface TlsListenOptions {
   readonly accept: (socket: Socket, peer: Peer) => void;
   /** A caller that could not be let in; one that went without a word is not told of. */
   readonly onRefused: (why: string, remote: string) => void;
-  /** As for {@linkcode listen}. */
+  /** Hears of failures to accept, as that of {@linkcode listen} does. */
   readonly onTrouble: (error: Error) => void;
-  /** @default 10000 */
+  /** Longest a handshake may take. @default 10000 */
   readonly handshakeMs?: number;
-  /** @default 2000 */
+  /** Handshakes under way at once. @default 2000 */
   readonly maxHandshakes?: number;
 }
 
@@ -113,7 +116,7 @@ class Handshake {
     server.emit("connection", this.#stream);
   }
 
-  /** Ends it without a word. */
+  /** Ends the connection without a word. */
   abandon(): void {
     this.#settle();
     this.#stream.destroy();

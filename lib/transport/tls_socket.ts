@@ -50,7 +50,7 @@ export class TlsSocket implements Socket {
     return bytes.length;
   }
 
-  /** What was written has gone out, and so does the farewell, if the peer takes it at once. */
+  /** Closes the socket: what was written has gone out, and so does the farewell, if the peer takes it at once. */
   close(): void {
     if (this.#closed) throw new Deno.errors.BadResource("The socket is closed");
     this.#closed = true;
@@ -105,7 +105,7 @@ export class TlsSocket implements Socket {
     this.#failWrite?.(this.#stream.trouble ?? new Deno.errors.BrokenPipe("The peer is gone"));
   }
 
-  /** It is told once; after it there is only the end. */
+  /** The trouble of the connection, told once; after it there is only the end. */
   #takeTrouble(): Error {
     const trouble = this.#trouble!;
     this.#trouble = undefined;

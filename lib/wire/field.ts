@@ -29,7 +29,7 @@ const MAX_SHARED_TRAITS = 256;
 export class NameTraits {
   /** Why RFC 9113 §8.2 forbids the name; empty when it does not. */
   readonly fault: string;
-  /** Only "trailers" may be its value (RFC 9113 §8.2.2). */
+  /** The name is te, whose value may only be "trailers" (RFC 9113 §8.2.2). */
   readonly isTe: boolean;
   /** Index of the first static entry of the name, or 0. */
   readonly staticName: number;
@@ -52,24 +52,29 @@ export class NameTraits {
  */
 export class Field {
   readonly name: string;
-  /** One character per byte. */
+  /** The value, one character per byte. */
   readonly value: string;
-  /** Bytes it counts for in tables and lists (RFC 7541 §4.1, RFC 9113 §6.5.2). */
+  /** Bytes the field counts for in tables and lists (RFC 7541 §4.1, RFC 9113 §6.5.2). */
   readonly size: number;
-  /** Sent as never indexed, which every hop must keep up (RFC 7541 §7.1.3). */
+  /** The field is sent as never indexed, which every hop must keep up (RFC 7541 §7.1.3). */
   readonly sensitive: boolean;
-  /** Differs from call to call (a deadline, a trace context), so it is kept out of {@linkcode HeaderList}s. */
+  /**
+   * The value differs from call to call (a deadline, a trace context), so the field is kept out of
+   * {@linkcode HeaderList}s.
+   */
   readonly perCall: boolean;
-  /** Why RFC 9113 §8.2 forbids it; empty when it does not. */
+  /** Why RFC 9113 §8.2 forbids the field; empty when it does not. */
   readonly fault: string;
-  /** What holds for all fields of its name. */
+  /** What holds for all fields of the name. */
   readonly traits: NameTraits;
-  /** Index of the static entry that equals it, or 0. */
+  /** Index of the static entry that equals the field, or 0. */
   readonly staticIndex: number;
-  /** Times an encoder met it; a field seen once is not worth a place in a dynamic table. */
+  /** Times an encoder met the field; one seen once is not worth a place in a dynamic table. */
   uses = 0;
 
-  /** For who read it from a peer: `traits` are those of the name, and a `clean` value passed {@linkcode isClean}. */
+  /**
+   * A field read from a peer brings the `traits` of its name, and is `clean` when its value passed {@linkcode isClean}.
+   */
   constructor(
     name: string,
     value: string,
@@ -85,7 +90,7 @@ export class Field {
     this.staticIndex = sensitive ? 0 : traits.staticValues?.get(value) ?? 0;
   }
 
-  /** Index of a static entry of its name, or 0. */
+  /** Index of a static entry of the field's name, or 0. */
   get staticName(): number {
     return this.traits.staticName;
   }

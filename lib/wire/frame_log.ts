@@ -9,7 +9,7 @@ import {
 } from "./frame.ts";
 import { allocate, release } from "./slab.ts";
 
-/** Holds a small unary reply (two header blocks and a short message) without growing. */
+/** Storage of a log at first: a small unary reply (two header blocks and a short message) needs no more. */
 const FIRST_BYTES = 192;
 
 /** Dropped bytes are moved out once they are half of what is held, and at least this many. */
@@ -44,7 +44,7 @@ export class FrameLog {
   /** The last frame has END_STREAM. */
   ended = false;
 
-  /** Bytes of storage that it holds. */
+  /** Bytes of storage that the log holds. */
   get heldBytes(): number {
     return this.bytes.length;
   }
@@ -106,7 +106,7 @@ export class FrameLog {
     this.shift = this.start;
   }
 
-  /** Forgets everything, as if nothing had been appended. No stream may be relaying it any more. */
+  /** Forgets everything, as if nothing had been appended. No stream may be relaying the log any more. */
   clear(): void {
     release(this.bytes);
     this.bytes = NOTHING;

@@ -9,7 +9,7 @@ const MAX_REMEMBERED = 4_096;
 /** Bytes of fields remembered before everything is forgotten; a peer chooses how long a value is. */
 const MAX_REMEMBERED_BYTES = 4 * 2 ** 20;
 
-/** A longer field is not remembered: nothing that repeats from call to call is this long but by intent. */
+/** Longest field remembered: nothing that repeats from call to call is longer but by intent. */
 const MAX_FIELD_BYTES = 4_096;
 
 /** Distinct names remembered; a backend's whole vocabulary is far smaller, and a scanner's is not worth keeping. */
@@ -73,7 +73,7 @@ export class HeaderCache {
     if (this.#names.get(known.name) === known) this.#spelled.set(bytes, from, to, spelled);
   }
 
-  /** The field of that name and value; `clean` is for {@linkcode Field}. */
+  /** The field of a known name with `value`; `clean` is for {@linkcode Field}. */
   field(known: KnownName, value: string, sensitive: boolean, clean = false): Field {
     const { name, perCall, traits } = known;
     if (sensitive || perCall) return new Field(name, value, { sensitive, perCall, traits, clean });
@@ -93,7 +93,7 @@ export class HeaderCache {
     return made;
   }
 
-  /** The list of these names and values, for what is not read from a peer. */
+  /** The list of the names and values in `pairs`, for what is not read from a peer. */
   list(pairs: Iterable<readonly [name: string, value: string]>): HeaderList {
     let list = this.root;
     for (const [name, value] of pairs) {

@@ -13,13 +13,16 @@ const STATIC_COUNT = 61;
 /** Blocks remembered byte for byte: a backend's connection alternates between headers and trailers. */
 const MEMO_SLOTS = 2;
 
-/** A longer block is decoded each time; comparing it would cost as much. */
+/** Longest block remembered; comparing a longer one would cost as much as decoding it. */
 const MEMO_BYTES = 256;
 
-/** Integers beyond this are no length or index that anybody means (RFC 7541 §5.1 leaves the limit to us). */
+/** Largest integer read: beyond is no length or index that anybody means (RFC 7541 §5.1 leaves the limit to us). */
 const MAX_INTEGER = 2 ** 28;
 
-/** Of most blocks; never written to, since whoever was given it may keep it. */
+/**
+ * The fields of most blocks that differ from call to call: none. Never written to, since whoever was given it may keep
+ * it.
+ */
 const NO_FIELDS: readonly Field[] = [];
 
 /** An integer never needs more continuation bytes than this below {@linkcode MAX_INTEGER}. */
@@ -46,9 +49,12 @@ interface Memo {
 export class HpackDecoder {
   /** The fields decoded last, without those that differ from call to call. */
   list: HeaderList;
-  /** Those that do, in order. They may be kept: a block that has any gets an array of its own. */
+  /**
+   * The fields decoded last that differ from call to call, in order. They may be kept: a block that has any gets an
+   * array of its own.
+   */
   perCall: readonly Field[] = NO_FIELDS;
-  /** Why RFC 9113 §8 rejects what is not in the list or stands in a wrong place; empty when it does not. */
+  /** Why RFC 9113 §8 rejects the fields that are not in the list or stand in a wrong place; empty when it does not. */
   fault = "";
   /** The list outgrew `maxListBytes`; it was decoded, to keep the table right, but not kept. */
   tooLarge = false;

@@ -8,7 +8,7 @@ import { OutputBuffer } from "./output_buffer.ts";
 
 const STATIC_COUNT = 61;
 
-/** In the first byte of a literal without indexing: whoever passes it on must not index it, either. */
+/** Bit in the first byte of a literal without indexing: whoever passes the field on must not index it, either. */
 const NEVER_INDEXED = 0x10;
 
 /** A field larger than this share of the table would push out more than it saves. */
@@ -97,7 +97,7 @@ export function statelessBlock(list: HeaderList, extra: readonly Field[] = []): 
   return takeScratch();
 }
 
-/** The same for fields that are in no list. */
+/** Fields that are in no list as a block of static entries and literals, which means the same on every connection. */
 export function encodeStateless(fields: Iterable<Field>): Uint8Array {
   scratch.clear();
   writeStateless(scratch, fields);
@@ -110,7 +110,7 @@ function takeScratch(): Uint8Array {
   return taken;
 }
 
-/** Appends such a block. */
+/** Appends fields as a block of static entries and literals, which means the same on every connection. */
 export function writeStateless(out: OutputBuffer, fields: Iterable<Field>): void {
   for (const field of fields) {
     if (field.staticIndex > 0) writeInteger(out, 0x80, 7, field.staticIndex);
@@ -118,7 +118,7 @@ export function writeStateless(out: OutputBuffer, fields: Iterable<Field>): void
   }
 }
 
-/** Without indexing, or never indexed when it came so (RFC 7541 §6.2.2, §6.2.3). */
+/** Appends a field as a literal without indexing, or never indexed when it came so (RFC 7541 §6.2.2, §6.2.3). */
 export function writeLiteral(out: OutputBuffer, field: Field): void {
   const start = field.traits.literal ??= startLiteral(field);
   const at = out.extend(start.length);
@@ -127,7 +127,7 @@ export function writeLiteral(out: OutputBuffer, field: Field): void {
   writePlainString(out, field.value);
 }
 
-/** What comes before the value, the same for all fields of the name. */
+/** The bytes of a literal before its value, the same for all fields of the name. */
 function startLiteral({ name, staticName }: Field): Uint8Array {
   const out = new OutputBuffer();
   writeInteger(out, 0x00, 4, staticName);
@@ -145,14 +145,14 @@ export function writeInteger(out: OutputBuffer, first: number, bits: number, val
   out.byte(rest);
 }
 
-/** Literals are left uncoded: who reads them is spared the work, and they are short. */
+/** Appends a string uncoded, as literals are: whoever reads them is spared the work, and they are short. */
 export function writePlainString(out: OutputBuffer, text: string): void {
   writeInteger(out, 0, 7, text.length);
   const at = out.extend(text.length);
   putLatin1(text, out.bytes, at);
 }
 
-/** What goes into a table is coded when that is shorter: it is read once and used often. */
+/** Appends a string coded when that is shorter, as what goes into a table is: it is read once and used often. */
 export function writeCodedString(out: OutputBuffer, text: string): void {
   const length = huffmanLength(text);
   if (length >= text.length) return writePlainString(out, text);

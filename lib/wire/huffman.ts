@@ -123,7 +123,7 @@ function window(held: number, heldBits: number): number {
     : ((held << missing) | ((1 << missing) - 1)) & FAST_MASK;
 }
 
-/** A code of more than FAST_BITS bits: rare, so it may allocate. Undefined when there is none, or it is EOS. */
+/** Decodes a code of more than FAST_BITS bits: rare, so it may allocate. Undefined when there is none, or it is EOS. */
 function decodeLong(held: number, heldBits: number, bytes: Uint8Array, at: number, to: number) {
   let code = 0;
   for (let bits = 1; bits <= MAX_CODE_BITS; bits++) {

@@ -1,9 +1,12 @@
 import { equalBytes } from "./bytes.ts";
 
-/** One name that comes to the place of another takes it, so there are many more than a backend has names. */
+/**
+ * Bits of a name's slot. A name takes the place of another with the same slot, so there are many more than a backend
+ * has names.
+ */
 const SLOT_BITS = 10;
 
-/** A longer name is made a string each time: no name in wide use is as long. */
+/** Longest name remembered; a longer one is made a string each time, and no name in wide use is as long. */
 const MAX_NAME_BYTES = 48;
 
 interface Remembered<Known> {
@@ -19,7 +22,10 @@ interface Remembered<Known> {
 export class NameMemo<Known> {
   #slots: (Remembered<Known> | undefined)[] = new Array(1 << SLOT_BITS).fill(undefined);
 
-  /** `coded` tells a name in Huffman code from the same bytes in plain. */
+  /**
+   * What is known of the name that `bytes[from, to)` spell; `coded` tells one in Huffman code from the same bytes in
+   * plain.
+   */
   get(bytes: Uint8Array, from: number, to: number, coded: boolean): Known | undefined {
     const met = this.#slots[slotOf(bytes, from, to)];
     if (
@@ -40,7 +46,9 @@ export class NameMemo<Known> {
   }
 }
 
-/** Four bytes and the length tell apart most names that are used together; Knuth's factor spreads them. */
+/**
+ * The slot of a name: four bytes and the length tell apart most that are used together; Knuth's factor spreads them.
+ */
 function slotOf(bytes: Uint8Array, from: number, to: number): number {
   if (to - from < 4) return to - from;
   const picked = bytes[from + 2]! | (bytes[(from + to) >>> 1]! << 8) | (bytes[to - 4]! << 16) |

@@ -44,7 +44,7 @@ export class OutputBuffer {
     copyBytes(source, from, to, this.bytes, at);
   }
 
-  /** Empties it, and gives back what was borrowed. */
+  /** Empties the buffer, and gives back what was borrowed. */
   clear(): void {
     this.length = 0;
     if (this.bytes.length <= OWN_BYTES) return;

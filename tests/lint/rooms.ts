@@ -1,6 +1,7 @@
 /**
  * Lint plugin that holds `lib/` to the plan in `plan.ts`: which room may import which, what a pure
- * room may not touch, where a package enters, and who owns the environment and the sockets.
+ * room may not touch, where a package enters, who owns the environment and the sockets, and that a
+ * doc comment can be read alone.
  *
  * The rules look at names, not at values: they are there to keep an honest hand on the plan, not to
  * stop a clever one.
@@ -9,8 +10,23 @@
  */
 
 import { fileURLToPath } from "node:url";
-import type { Folder, Room } from "./plan.ts";
-import { DOORS, EFFECTS, MAIN, OWNERS, PURE_MODULES, ROOMS } from "./plan.ts";
+import {
+  COMMENTS_OPEN,
+  DOORS,
+  EFFECTS,
+  type Folder,
+  LEANING_OPENERS,
+  MAIN,
+  OWNERS,
+  PURE_MODULES,
+  type Room,
+  ROOMS,
+} from "./plan.ts";
+
+/** What a doc comment must not open with; the second half is a word before a pronoun. */
+const LEANING = new RegExp(
+  `^(?:(?:${LEANING_OPENERS.join("|")})(?!\\w)|[^\\s.,:;]+ (?:it|they|them)\\b)`,
+);
 
 /** Where this checkout stands, since a folder above it may be called `lib` as well. */
 export const ROOT: string = fileURLToPath(new URL("../../", import.meta.url));
@@ -138,6 +154,26 @@ const ambientOwner: Deno.lint.Rule = {
   },
 };
 
+const commentSubject: Deno.lint.Rule = {
+  create(context) {
+    const file = pathOf(context.filename);
+    if (placeOf(file) === undefined) return {};
+    if (COMMENTS_OPEN.some((path) => isWithin(file, path))) return {};
+    return {
+      Program() {
+        for (const comment of context.sourceCode.getAllComments()) {
+          const opener = LEANING.exec(docText(comment))?.[0];
+          if (opener === undefined) continue;
+          context.report({
+            range: comment.range,
+            message: `Name what the comment is about: "${opener}" leans on a neighbour`,
+          });
+        }
+      },
+    };
+  },
+};
+
 export default {
   name: "rooms",
   rules: {
@@ -145,6 +181,7 @@ export default {
     purity,
     "one-door": oneDoor,
     "ambient-owner": ambientOwner,
+    "comment-subject": commentSubject,
   },
 } satisfies Deno.lint.Plugin;
 
@@ -239,6 +276,12 @@ function onImports(visit: (found: Import) => void): Deno.lint.LintVisitor {
       found(node, literal.type === "Literal" ? literal.value : undefined, true);
     },
   };
+}
+
+/** The words of a doc comment on one line, without its asterisks; "" for any other comment. */
+function docText({ type, value }: Deno.lint.LineComment | Deno.lint.BlockComment): string {
+  if (type !== "Block" || !value.startsWith("*")) return "";
+  return value.slice(1).replaceAll(/\s*\n\s*\*? ?/g, " ").trim();
 }
 
 function isRelative(specifier: string): boolean {

@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertFalse } from "@std/assert";
-import { DOORS, OWNERS, ROOMS } from "./plan.ts";
+import { COMMENTS_OPEN, DOORS, LEANING_OPENERS, OWNERS, ROOMS } from "./plan.ts";
 import plugin, { ROOT } from "./rooms.ts";
 
 /** What one rule says about a source that stood at `path`. */
@@ -317,6 +317,63 @@ Deno.test("ambient-owner lets everybody have what has no owner", () => {
   assertEquals(reports("ambient-owner", "tests/a_test.ts", `Deno.env.get("A");`), []);
 });
 
+Deno.test("comment-subject reports a doc comment that opens with any leaning word", () => {
+  for (const opener of LEANING_OPENERS) {
+    assertEquals(
+      reports("comment-subject", "lib/wire/a.ts", `/** ${opener} is gone. */\nlet a = 1;`),
+      [`Name what the comment is about: "${opener}" leans on a neighbour`],
+    );
+  }
+});
+
+Deno.test("comment-subject reports a pronoun behind one word, and comments of several lines", () => {
+  const sources: [source: string, opener: string][] = [
+    [`/** Whether it is gone. */`, "Whether it"],
+    [`/** Bytes they take. */`, "Bytes they"],
+    [`/** Closes it now. */`, "Closes it"],
+    [`/**\n * Closes\n * it now.\n */`, "Closes it"],
+    [`/**\n * It is gone,\n * and so on.\n */`, "It"],
+    [`class A {\n  /** Its size. */\n  size = 0;\n}`, "Its"],
+  ];
+  for (const [source, opener] of sources) {
+    assertEquals(
+      reports("comment-subject", "lib/wire/a.ts", source),
+      [`Name what the comment is about: "${opener}" leans on a neighbour`],
+      source,
+    );
+  }
+});
+
+Deno.test("comment-subject leaves comments that name their subject, and other comments, alone", () => {
+  const sources = [
+    `/** The size of it. */`,
+    `/** Items in a list, and what they take. */`,
+    `/** Whoever asks for them. */`,
+    `/** Theirs, Thistle and Italics begin so, and mean something else. */`,
+    `// It is a remark on the line below.`,
+    `/* It is no doc comment. */`,
+    `const text = "/** It is text. */";`,
+  ];
+  for (const source of sources) {
+    assertEquals(reports("comment-subject", "lib/wire/a.ts", source), [], source);
+  }
+  assertEquals(reports("comment-subject", "tests/wire/a_test.ts", `/** It is a test's. */`), []);
+});
+
+Deno.test("comment-subject makes no exception for what has no such comment any more", async () => {
+  const outlived: string[] = [];
+  for (const open of COMMENTS_OPEN) {
+    assertEquals(reports("comment-subject", `${open}a.ts`, `/** It is gone. */`), []);
+    let found = 0;
+    for (const path of await sourcesIn(open)) {
+      const source = await Deno.readTextFile(`${ROOT}${path}`);
+      found += reports("comment-subject", "lib/wire/a.ts", source).length;
+    }
+    if (found === 0) outlived.push(open);
+  }
+  assertEquals(outlived, []);
+});
+
 Deno.test("rooms finds nothing where a folder above the checkout is called lib", () => {
   assertFalse(ROOT.includes("/tests/"));
   const source = `import "../wire/frame.ts"; import "zod"; Deno.env; Date.now();`;
@@ -326,3 +383,13 @@ Deno.test("rooms finds nothing where a folder above the checkout is called lib",
     assertEquals(Deno.lint.runPlugin(plugin, path, source), [], path);
   }
 });
+
+/** The TypeScript files in a folder of `lib/`, and in the folders below it. */
+async function sourcesIn(folder: string): Promise<string[]> {
+  const found: string[] = [];
+  for await (const { name, isDirectory } of Deno.readDir(`${ROOT}${folder}`)) {
+    if (isDirectory) found.push(...await sourcesIn(`${folder}${name}/`));
+    else if (name.endsWith(".ts")) found.push(`${folder}${name}`);
+  }
+  return found;
+}

@@ -1,6 +1,6 @@
 import { make, set } from "./tables.js";
 
-/** What is shown of the past. */
+/** Seconds of the past that are shown. */
 const SPAN_S = 300;
 
 const HEIGHT_PX = 180;
@@ -34,7 +34,7 @@ export class Chart {
   /** @type {readonly Line[]} */ #lines = [];
 
   /**
-   * `tick` writes a value at the scale, which reaches to `leastTop` at least.
+   * A chart whose `tick` writes a value at the scale, which reaches to `leastTop` at least.
    * @param {HTMLElement} into
    * @param {{ title: string, tick: (value: number) => string, leastTop: number }} options
    */
@@ -114,7 +114,7 @@ export class Chart {
     if (this.#plot !== undefined && width > 0) this.#plot.setSize({ width, height: HEIGHT_PX });
   }
 
-  /** Says what each line is where the cursor stands, or last. */
+  /** Says in the legend what each line is where the cursor stands, or last. */
   #tell() {
     const { left = -1, idx = null } = this.#plot?.cursor ?? {};
     const isNow = left < 0 || idx === null;
@@ -129,7 +129,7 @@ export class Chart {
     set(this.#place, "aria-label", `${this.#title}, ${when}: ${words || "nothing yet"}`);
   }
 
-  /** Left and right go through time. @param {KeyboardEvent} event */
+  /** Goes through time by the keys left and right. @param {KeyboardEvent} event */
   #key(event) {
     const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
     if (step === undefined || this.#times.length === 0) return;
@@ -155,7 +155,7 @@ function seriesOf({ colour, dash, area }) {
   };
 }
 
-/** Opaque, since it covers what is painted before it. @param {string} colour */
+/** The fill below a line: opaque, since it covers what is painted before it. @param {string} colour */
 function fillOf(colour) {
   const card = colourOf("card");
   const mixed = [1, 3, 5].map((at) => {

@@ -4,7 +4,7 @@ import { rate, short, time } from "./format.js";
 /** Backends drawn; the table has all. There are as many colours for them. */
 const DRAWN_BACKENDS = 6;
 
-/** From the bottom up: what the backends had to do, and above it what they were spared. */
+/** Outcomes from the bottom up: what the backends had to do, and above it what they were spared. */
 const STACK = ["passed", "led", "stale", "joined", "hit", "rejected"];
 
 /** Outcomes that are not named while there are none. */

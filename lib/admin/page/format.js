@@ -18,7 +18,7 @@ export function rate(value) {
   return value < 0.05 ? "<0.1" : value < 10 ? TENTHS.format(value) : WHOLE.format(value);
 }
 
-/** For the axis of a chart. @param {number} value */
+/** A number for the axis of a chart. @param {number} value */
 export function short(value) {
   return COMPACT.format(value);
 }
@@ -49,7 +49,7 @@ export function size(bytes) {
   return `${TENTHS.format(bytes / 1_073_741_824)} GiB`;
 }
 
-/** What is nearly all is not all. @param {number} share */
+/** A share in percent: what is nearly all is not all. @param {number} share */
 export function percent(share) {
   return `${TENTHS.format(Math.floor(share * 1_000) / 10)} %`;
 }

@@ -80,7 +80,7 @@ function close() {
   clearTimeout(retry);
 }
 
-/** What went on before, or while the connection was lost; another process may answer by now. */
+/** Fetches what went on before, or while the connection was lost; another process may answer by now. */
 async function catchUp() {
   snapshots = [];
   try {
@@ -152,7 +152,7 @@ function showBackends({ backends, last }) {
   );
 }
 
-/** Its rows come and go each second; what stands below it must not jump about with them. @param {any} status */
+/** Shows the flights. Rows come and go each second; what stands below them must not jump about. @param {any} status */
 function showFlights({ flights }) {
   const rows = flightRows(flights);
   const place = byId("flights");

@@ -11,7 +11,7 @@ import { defineCommand } from "../define_command.ts";
 import { repeated, single } from "../flag_table.ts";
 import { unlessStopped } from "../unless_stopped.ts";
 
-/** How long it runs when neither time nor number was given: enough for a steady rate. */
+/** How long a load runs when neither time nor number was given: enough for a steady rate. */
 const DEFAULT_SECONDS = 10;
 
 export const LOAD = defineCommand({

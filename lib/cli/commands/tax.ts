@@ -145,7 +145,7 @@ export const TAX = defineCommand({
   },
 });
 
-/** Whom to measure, each with the process and the metrics that were said to be its own. */
+/** The subjects to measure, each with the process and the metrics that were said to be its own. */
 function targetsOf({ direct, proxied, pid, metrics }: {
   direct: HostPort | undefined;
   proxied: readonly Named<HostPort>[];
