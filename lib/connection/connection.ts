@@ -1,19 +1,12 @@
 import {
-  CLIENT_PREFACE,
-  DEFAULT_WINDOW_BYTES,
   ERROR_CODE,
   type Field,
   FRAME,
   type FrameLog,
   type HeaderCache,
   type HeaderList,
-  latin1,
   type OutputBuffer,
-  putLatin1,
-  SETTING,
   writePing,
-  writeSettings,
-  writeWindowUpdate,
 } from "../wire/mod.ts";
 import { ControlFrames } from "./control_frames.ts";
 import { Core } from "./core.ts";
@@ -21,13 +14,7 @@ import { DataFrames } from "./data_frames.ts";
 import type { Fault } from "./fault.ts";
 import { type FrameHandler, FrameReader } from "./frame_reader.ts";
 import { HeaderFrames } from "./header_frames.ts";
-import { looksLikeHttp1 } from "./http1.ts";
-import {
-  CONNECTION_WINDOW_BYTES,
-  MAX_CONCURRENT_STREAMS,
-  MAX_HEADER_LIST_BYTES,
-  STREAM_WINDOW_BYTES,
-} from "./limits.ts";
+import { Preface } from "./preface.ts";
 import type { PeerSettings } from "./settings.ts";
 import type { ConnectionSink } from "./sink.ts";
 import type { Stream } from "./stream.ts";
@@ -51,20 +38,15 @@ export class Connection<Owner> implements FrameHandler {
   readonly #data: DataFrames<Owner>;
   readonly #headers: HeaderFrames<Owner>;
   readonly #control: ControlFrames<Owner>;
-  /** Nothing of the output has been taken to be written. */
-  #isGreetingUnsent = true;
-  /** Bytes of the peer's preface that are still to come. */
-  #prefaceLeft: number;
+  readonly #preface: Preface<Owner>;
 
   constructor({ role, sink, headerCache }: ConnectionOptions<Owner>) {
-    const isServer = role === "server";
-    this.#core = new Core(isServer, sink);
+    this.#core = new Core(role === "server", sink);
     this.#reader = new FrameReader(this);
     this.#data = new DataFrames(this.#core);
     this.#headers = new HeaderFrames(this.#core, headerCache);
     this.#control = new ControlFrames(this.#core);
-    this.#prefaceLeft = isServer ? CLIENT_PREFACE.length : 0;
-    writeFirst(this.#core.send.out, isServer);
+    this.#preface = new Preface(this.#core);
   }
 
   // ---- what the transport calls
@@ -73,7 +55,7 @@ export class Connection<Owner> implements FrameHandler {
   receive(bytes: Uint8Array, nowMs: number, length: number = bytes.length): void {
     this.#core.nowMs = nowMs;
     if (this.failed !== undefined) return;
-    const from = this.#prefaceLeft > 0 ? this.#readPreface(bytes, length) : 0;
+    const from = this.#preface.isComplete ? 0 : this.#preface.read(bytes, length);
     if (from >= 0) this.#reader.read(bytes, from, length);
   }
 
@@ -84,7 +66,7 @@ export class Connection<Owner> implements FrameHandler {
 
   /** What must be written now. The buffer is the connection's: clear it once it is written, before the next call. */
   takeOutput(): OutputBuffer {
-    this.#isGreetingUnsent = false;
+    this.#preface.isGreetingUnsent = false;
     return this.#core.send.swap();
   }
 
@@ -120,6 +102,7 @@ export class Connection<Owner> implements FrameHandler {
     return this.#core.peerLastStreamId;
   }
 
+  /** How many streams are not closed. */
   get openStreams(): number {
     return this.#core.streams.size;
   }
@@ -134,6 +117,7 @@ export class Connection<Owner> implements FrameHandler {
     return this.#core.canOpen;
   }
 
+  /** We have sent GOAWAY. */
   get draining(): boolean {
     return this.#core.draining;
   }
@@ -226,7 +210,7 @@ export class Connection<Owner> implements FrameHandler {
 
   // ---- what the reader of frames calls
 
-  /** For {@linkcode FrameReader}. */
+  /** Handles a frame that {@linkcode FrameReader} cut out; returns false to stop reading. */
   frame(
     type: number,
     flags: number,
@@ -269,46 +253,9 @@ export class Connection<Owner> implements FrameHandler {
     }
   }
 
-  /** For {@linkcode FrameReader}. */
+  /** Ends the connection, since {@linkcode FrameReader} met a frame longer than we allow. */
   frameTooLong(_type: number, _streamId: number, length: number): void {
     // RFC 9113 §4.2: it could alter the state of the connection, so the connection has to end.
     this.fail(ERROR_CODE.frameSizeError, `a frame of ${length} bytes`);
   }
-
-  /** Returns where the frames begin, or -1. */
-  #readPreface(bytes: Uint8Array, length: number): number {
-    let at = 0;
-    for (; at < length && this.#prefaceLeft > 0; at++, this.#prefaceLeft--) {
-      if (bytes[at] !== CLIENT_PREFACE.charCodeAt(CLIENT_PREFACE.length - this.#prefaceLeft)) {
-        this.#refusePreface(bytes, at, length);
-        return -1;
-      }
-    }
-    return at;
-  }
-
-  /** `bytes[at, length)` is where what came leaves the preface. */
-  #refusePreface(bytes: Uint8Array, at: number, length: number): void {
-    const matched = CLIENT_PREFACE.slice(0, CLIENT_PREFACE.length - this.#prefaceLeft);
-    const { out } = this.#core.send;
-    // Once our SETTINGS are out, a second language would help nobody.
-    if (this.#isGreetingUnsent && looksLikeHttp1(matched + latin1(bytes, at, length))) {
-      out.clear();
-      this.#core.failInHttp1("an HTTP/1 request");
-    } else this.fail(ERROR_CODE.protocolError, "no HTTP/2 preface");
-  }
-}
-
-/** Preface and SETTINGS (RFC 9113 §3.4), and the window of the connection, which SETTINGS cannot say (§6.9.2). */
-function writeFirst(out: OutputBuffer, isServer: boolean): void {
-  if (!isServer) {
-    const at = out.extend(CLIENT_PREFACE.length);
-    putLatin1(CLIENT_PREFACE, out.bytes, at);
-  }
-  writeSettings(out, [
-    isServer ? [SETTING.maxConcurrentStreams, MAX_CONCURRENT_STREAMS] : [SETTING.enablePush, 0],
-    [SETTING.initialWindowSize, STREAM_WINDOW_BYTES],
-    [SETTING.maxHeaderListSize, MAX_HEADER_LIST_BYTES],
-  ]);
-  writeWindowUpdate(out, 0, CONNECTION_WINDOW_BYTES - DEFAULT_WINDOW_BYTES);
 }

@@ -37,8 +37,6 @@ const MAX_LINES = 300;
 
 /** The files of `lib/` that are longer, each with the reason why it is one idea all the same. */
 const LONGER: Readonly<Record<string, string>> = {
-  "lib/connection/connection.ts":
-    "the whole public face of a connection, most of it what each call promises",
 };
 
 /** Where a machine keeps a checkout or a home: meaningful to whoever wrote it and to nobody else. */
