@@ -80,7 +80,6 @@ export class MethodCounters {
     rejected: 0,
   };
   readonly responses = new StatusCounts();
-  wouldCollapse = 0;
 
   constructor(label: string) {
     this.label = label;

@@ -70,15 +70,6 @@ function addSavingMetrics(metrics: MetricSet, source: MetricsSource): void {
       for (const reason of PASS_REASONS) put(counters.passed[reason], { reason });
     },
   });
-  metrics.counter("collapser_would_collapse_total", {
-    help: "Calls that could have joined an equal one, were the method eligible.",
-    labels: ["method"],
-    collect(put) {
-      forMethods(counters.methods, (method, { wouldCollapse }) => {
-        if (wouldCollapse > 0) put(wouldCollapse, { method });
-      });
-    },
-  });
   metrics.counter("collapser_invalidated_total", {
     help: "Answered calls that may have written, which outdated the stored results of a service.",
     labels: ["service"],

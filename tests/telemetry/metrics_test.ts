@@ -23,7 +23,6 @@ function filled(): ProxyCounters {
   const put = counters.method("/shop.v1.Items/PutItem");
   Object.assign(put.outcomes, { passed: 4_000, rejected: 50_000 });
   put.responses.add(1);
-  put.wouldCollapse = 7;
   Object.assign(counters.passed, { method: 3, streaming: 2, size: 1 });
   counters.durations.hit.observe(0.25);
   counters.durations.led.observe(40_000);
@@ -83,7 +82,6 @@ Deno.test("createMetrics gives every metric its type and a help text", async () 
     collapser_waiters: "gauge",
     collapser_cached_bytes: "gauge",
     collapser_passed_total: "counter",
-    collapser_would_collapse_total: "counter",
     collapser_invalidated_total: "counter",
     collapser_upstream_calls_total: "counter",
     collapser_upstream_latency_seconds: "histogram",
@@ -166,9 +164,6 @@ Deno.test("createMetrics labels calls by method, outcome, status and reason", as
     `collapser_responses_total{${get},grpc_code="Unauthenticated"} 1`,
     `collapser_responses_total{${get},grpc_code="Other"} 2`,
     `collapser_responses_total{${put},grpc_code="Canceled"} 1`,
-  ]);
-  assertEquals(samplesOf(text, "collapser_would_collapse_total"), [
-    `collapser_would_collapse_total{${put}} 7`,
   ]);
   assertEquals(samplesOf(text, "collapser_passed_total"), [
     'collapser_passed_total{reason="method"} 3',
@@ -274,7 +269,6 @@ Deno.test("createMetrics adds names too long for a label to the others, each cou
     const method = counters.method(path);
     method.outcomes.passed++;
     method.responses.add(0);
-    method.wouldCollapse++;
     counters.countInvalidation(path);
   }
   const series = parseExposition(await scrape(counters));
@@ -288,7 +282,6 @@ Deno.test("createMetrics adds names too long for a label to the others, each cou
         'responses_total{method="other",grpc_code="OK"}',
         `responses_total{method="${longest}",grpc_code="OK"}`,
       ],
-      ['would_collapse_total{method="other"}', `would_collapse_total{method="${longest}"}`],
       ['invalidated_total{service="other"}', `invalidated_total{service="${longest}"}`],
     ]
   ) {
