@@ -1,12 +1,15 @@
 /**
- * The documentation's shell blocks, run as a reader would run them. What needs a container engine or a cluster is
- * looked at as far as it can be without: that its task, target or folder exists.
+ * The documentation's links and the metrics it names, and its shell blocks, run as a reader would run them. What needs
+ * a container engine or a cluster is looked at as far as it can be without: that its task, target or folder exists.
  *
  * @module
  */
 
-import { assert, assertEquals, assertMatch } from "@std/assert";
+import { assert, assertEquals, assertGreater, assertMatch } from "@std/assert";
 import config from "../../deno.json" with { type: "json" };
+import { ProxyCounters } from "../../lib/observe/mod.ts";
+import { createMetrics } from "../../lib/telemetry/mod.ts";
+import { expositionTypes } from "../support/exposition.ts";
 import { freePort, get, Process, SidecarProcess } from "../support/process.ts";
 import { until } from "../support/waiting.ts";
 
@@ -73,6 +76,28 @@ Deno.test("pages link to headings that are there", async () => {
       assert(anchors.includes(anchor), `${page} links to ${target}#${anchor}`);
     }
   }
+});
+
+Deno.test("pages name only metrics that a sidecar has", async () => {
+  const metrics = createMetrics({
+    counters: new ProxyCounters(),
+    inflight: () => 0,
+    waiters: () => 0,
+    cachedResults: () => 0,
+    cachedBytes: () => 0,
+    version: "1.2.3",
+    commit: "abc",
+  });
+  const known = expositionTypes(await metrics.text());
+  metrics.stop();
+  let named = 0;
+  for (const page of [...PAGES, "CHANGELOG.md"]) {
+    for (const [name] of (await textOf(page)).matchAll(/\bcollapser_[a-z_]+/g)) {
+      assert(known.has(name), `${page} names ${name}, which no scrape has`);
+      named++;
+    }
+  }
+  assertGreater(named, 20);
 });
 
 /** The commands of a page's shell blocks, comments and continued lines dealt with. */

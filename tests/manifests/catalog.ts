@@ -1,6 +1,6 @@
 import { STATUS, statusName } from "../../lib/grpc/mod.ts";
 import { OUTCOMES, PASS_REASONS, REFUSAL_REASONS } from "../../lib/observe/mod.ts";
-import { expositionTypes, parseExposition } from "../support/exposition.ts";
+import { parseExposition } from "../support/exposition.ts";
 import { queryNames, type Selector } from "./query_names.ts";
 
 /** What Prometheus says of a target by itself. */
@@ -12,15 +12,11 @@ const OF_TARGET = new Set(["job", "instance", "namespace", "service", "pod"]);
 /** What a label of a series becomes when the target has one of its name. */
 const RENAMED = "exported_";
 
-/** Metrics whose mode is not in this version: an alert that is there before its metric costs nothing. */
-const AHEAD = new Map([["collapser_verify_total", new Set(["method", "result"])]]);
-
 /** Labels with a known set of values. */
 const VALUES: Readonly<Record<string, readonly string[]>> = {
   outcome: OUTCOMES,
   reason: [...PASS_REASONS, ...REFUSAL_REASONS],
   grpc_code: [...Object.values(STATUS).map(statusName), "Other"],
-  result: ["match", "mismatch", "error"],
 };
 
 /** The metrics of a scrape with the labels that their series have. */
@@ -33,11 +29,6 @@ export class Catalog {
       const known = this.#labels.get(name) ?? new Set();
       for (const [, label] of labels.matchAll(/(\w+)="/g)) known.add(label!);
       this.#labels.set(name, known);
-    }
-    const types = expositionTypes(scrape);
-    for (const [name, labels] of AHEAD) {
-      if (types.has(name)) throw new Error(`${name} is there now: take it out of AHEAD`);
-      this.#labels.set(name, labels);
     }
   }
 
