@@ -11,7 +11,7 @@ export function loggingObserver(
   log: Logger,
   options: { now?: () => number } = {},
 ): ProxyObserver {
-  const limit = new RateLimit(options.now);
+  const limited = onceASecond(new RateLimit(options.now));
   const judged = new Named(log, "methods and how they are judged");
   const savings = new Named(log, "methods whose calls could be shared");
   const apart = new Named(log, "metadata names that keep calls apart");
@@ -36,24 +36,25 @@ export function loggingObserver(
       });
     },
     connectionFailed(side, { code, why }, remote) {
-      const leftOut = limit.admit(side);
-      if (leftOut === undefined) return;
-      log.warn("Connection closed: the peer broke the protocol", {
-        side,
-        remote,
-        code: errorCodeName(code),
-        why,
-        ...countOf(leftOut),
+      const said = { side, remote, code: errorCodeName(code), why };
+      limited(side, (left) => {
+        log.warn("Connection closed: the peer broke the protocol", { ...said, ...left });
       });
     },
-    backendUp: (backend) => log.info("Backend is reachable", { backend }),
-    backendDown: (backend, why) => log.warn("Backend is not reachable", { backend, why }),
+    backendUp(backend) {
+      limited(`up: ${backend}`, (left) => log.info("Backend is reachable", { backend, ...left }));
+    },
+    backendDown(backend, why) {
+      limited(`down: ${backend}`, (left) => {
+        log.warn("Backend is not reachable", { backend, why, ...left });
+      });
+    },
     backendEjected: (backend, why) => log.warn("Backend is left out for a while", { backend, why }),
     backendReturned: (backend) => log.info("Backend is back", { backend }),
     faultOfOurs(what, error) {
-      const leftOut = limit.admit(`fault: ${what}`);
-      if (leftOut === undefined) return;
-      log.error("Fault in collapser", { what, stack: Deno.inspect(error), ...countOf(leftOut) });
+      limited(`fault: ${what}`, (left) => {
+        log.error("Fault in collapser", { what, stack: Deno.inspect(error), ...left });
+      });
     },
   };
 }
@@ -92,6 +93,10 @@ function keyHint(metadataName: string): string {
     : `set ${setting} if answers do not depend on it`;
 }
 
-function countOf(leftOut: number): { left_out?: number } {
-  return leftOut === 0 ? {} : { left_out: leftOut };
+/** Returns what writes a line of a kind where `limit` admits it, given how many were left out before. */
+function onceASecond(limit: RateLimit) {
+  return (kind: string, write: (left: { left_out?: number }) => void): void => {
+    const leftOut = limit.admit(kind);
+    if (leftOut !== undefined) write(leftOut === 0 ? {} : { left_out: leftOut });
+  };
 }

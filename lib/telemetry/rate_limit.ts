@@ -1,7 +1,7 @@
 /** One line a second shows that something goes on, and leaves the rest of the log readable. */
 const EVERY_MS = 1_000;
 
-/** Kinds told apart. They are meant to be few and ours; past it they share one allowance. */
+/** Kinds told apart at a time: few of ours, and two for each backend. Past it they share one allowance. */
 const MAX_KINDS = 200;
 const OTHER_KIND = "other";
 
@@ -26,7 +26,7 @@ export class RateLimit {
   /** How many of this kind were left out since the last that was not; undefined when this one is left out too. */
   admit(kind: string): number | undefined {
     const nowMs = this.#now();
-    const known = this.#allowance(kind);
+    const known = this.#allowance(kind, nowMs);
     if (nowMs - known.lastMs < EVERY_MS) {
       known.leftOut++;
       return undefined;
@@ -37,10 +37,20 @@ export class RateLimit {
     return leftOut;
   }
 
-  #allowance(kind: string): Allowance {
-    const label = this.#kinds.has(kind) || this.#kinds.size < MAX_KINDS ? kind : OTHER_KIND;
+  #allowance(kind: string, nowMs: number): Allowance {
+    const own = this.#kinds.get(kind);
+    if (own !== undefined) return own;
+    if (this.#kinds.size >= MAX_KINDS) this.#forget(nowMs);
+    const label = this.#kinds.size < MAX_KINDS ? kind : OTHER_KIND;
     let known = this.#kinds.get(label);
     if (known === undefined) this.#kinds.set(label, known = { lastMs: -Infinity, leftOut: 0 });
     return known;
+  }
+
+  /** Forgets kinds that have nothing left to tell and may be told at once: backends come and go under new names. */
+  #forget(nowMs: number): void {
+    for (const [kind, { lastMs, leftOut }] of this.#kinds) {
+      if (leftOut === 0 && nowMs - lastMs >= EVERY_MS) this.#kinds.delete(kind);
+    }
   }
 }

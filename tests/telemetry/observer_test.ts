@@ -101,6 +101,27 @@ Deno.test("loggingObserver says that a backend comes and goes", () => {
   ]);
 });
 
+Deno.test("loggingObserver says of each backend once a second that it comes, and that it goes", () => {
+  const { entries, clock, observer } = observed();
+  for (let i = 0; i < 3; i++) {
+    observer.backendUp("a");
+    observer.backendDown("a", "connection refused");
+  }
+  observer.backendDown("b", "timed out");
+  clock.nowMs = 1_000;
+  observer.backendUp("a");
+  observer.backendDown("a", "no route");
+  const up = { level: "info", msg: "Backend is reachable" };
+  const down = { level: "warn", msg: "Backend is not reachable" };
+  assertEquals(entries, [
+    { ...up, backend: "a" },
+    { ...down, backend: "a", why: "connection refused" },
+    { ...down, backend: "b", why: "timed out" },
+    { ...up, backend: "a", left_out: 2 },
+    { ...down, backend: "a", why: "no route", left_out: 2 },
+  ]);
+});
+
 Deno.test("loggingObserver gives a fault of ours with its stack and its cause, once a second", () => {
   const { entries, clock, observer } = observed();
   const error = new TypeError("no such thing", { cause: new Error("the reason") });
