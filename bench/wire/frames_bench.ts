@@ -5,7 +5,8 @@
  * @module
  */
 
-import { Connection, FrameReader, type Stream } from "../../lib/connection/mod.ts";
+import { FrameReader } from "../../lib/connection/frame_reader.ts";
+import { Connection, type Stream } from "../../lib/connection/mod.ts";
 import {
   CLIENT_PREFACE,
   encodeStateless,

@@ -12,13 +12,11 @@ import {
   HeaderCache,
   HpackDecoder,
   HpackEncoder,
-  huffmanDecode,
-  huffmanEncode,
-  huffmanLength,
   OutputBuffer,
-  STATIC_TABLE,
 } from "../../lib/wire/mod.ts";
 import { writeCodedString, writeInteger } from "../../lib/wire/hpack_encoder.ts";
+import { huffmanDecode, huffmanEncode, huffmanLength } from "../../lib/wire/huffman.ts";
+import { STATIC_TABLE } from "../../lib/wire/static_table.ts";
 
 /** More than the decoder remembers whole, so that going round them misses each time. */
 const DISTINCT_BLOCKS = 4;

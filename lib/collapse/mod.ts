@@ -21,7 +21,6 @@ export {
   compileEligibility,
   type Eligibility,
   heedsDescriptors,
-  judgeByName,
   neverCollapses,
   type Verdict,
 } from "./eligibility.ts";

@@ -21,15 +21,5 @@
  */
 export { Connection, type ConnectionOptions } from "./connection.ts";
 export type { Fault, FaultScope } from "./fault.ts";
-export { FrameReader } from "./frame_reader.ts";
-export { OUTPUT_HIGH_WATER_BYTES } from "./send_side.ts";
 export type { ConnectionSink, ReceivedHeaders } from "./sink.ts";
 export { Stream } from "./stream.ts";
-export {
-  type InputName,
-  INPUTS,
-  nextState,
-  type StateName,
-  STATES,
-  TRANSITIONS,
-} from "./stream_state.ts";

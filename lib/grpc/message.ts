@@ -47,15 +47,6 @@ export class MessageScanner {
     }
   }
 
-  /** Back to the beginning of a stream. */
-  reset(): void {
-    this.messages = 0;
-    this.started = 0;
-    this.messageBytes = 0;
-    this.#prefixSeen = 0;
-    // The other two are written anew before they are read again.
-  }
-
   #readPrefix(bytes: Uint8Array, start: number, end: number): number {
     if (this.#prefixSeen === 0) this.started++;
     const stop = Math.min(end, start + MESSAGE_PREFIX_BYTES - this.#prefixSeen);

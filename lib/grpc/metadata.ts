@@ -1,5 +1,3 @@
-const COLON = 0x3a;
-
 /**
  * Request metadata that says nothing about what is asked, only about this one asking: transport,
  * deadlines, retries, caching wishes and traces. Two calls that differ in these alone ask the same.
@@ -49,14 +47,4 @@ export const IGNORED_KEY_NAMES: ReadonlySet<string> = new Set([
 /** Whether a request header is left out of the key by default. `name` is in lower case. */
 export function isIgnoredInKey(name: string): boolean {
   return IGNORED_KEY_NAMES.has(name);
-}
-
-/**
- * Whether a header belongs to HTTP/2 or gRPC and not to the application: pseudo-headers, the
- * Call-Definition headers, and every name that starts with `grpc-`, all of which PROTOCOL-HTTP2
- * "Requests" reserves. `name` is in lower case.
- */
-export function isReservedName(name: string): boolean {
-  return name.charCodeAt(0) === COLON || name.startsWith("grpc-") || name === "content-type" ||
-    name === "te" || name === "user-agent";
 }

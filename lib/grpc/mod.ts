@@ -1,6 +1,6 @@
 /**
  * What gRPC adds to HTTP/2: message framing, status codes, timeouts, method paths, content types,
- * metadata rules and the health messages.
+ * metadata rules, and the messages of its health and reflection services.
  *
  * Owns the rules of the gRPC documents and nothing else. Every rule names the document that makes
  * it: "PROTOCOL-HTTP2" is grpc/grpc doc/PROTOCOL-HTTP2.md, "http-grpc-status-mapping" is
@@ -18,8 +18,9 @@
  * - Header names are expected as HTTP/2 carries them, in lower case (RFC 9113 §8.2.1).
  *
  * Refuses: to change what passes. Timeouts, messages and metadata are judged here; relaying them
- * untouched is the caller's part. Compressed messages are never opened, and protobuf is read in one
- * place only, the two one-field messages of grpc.health.v1.
+ * untouched is the caller's part. Compressed messages are never opened, and an application's own
+ * messages neither: the protobuf read here is that of grpc.health.v1 (`health.ts`) and of
+ * grpc.reflection with the descriptors it brings (`descriptors.ts`), and of those a few fields.
  *
  * @module
  */
@@ -29,7 +30,7 @@ export { type IdempotencyLevel, levelsIn, reflectionRequest } from "./descriptor
 export { healthReply, healthRequest, healthService, healthStatus } from "./health.ts";
 export { statusOfHttp } from "./http_status.ts";
 export { frameMessage, isOneMessage, MESSAGE_PREFIX_BYTES, MessageScanner } from "./message.ts";
-export { IGNORED_KEY_NAMES, isIgnoredInKey, isReservedName } from "./metadata.ts";
+export { isIgnoredInKey } from "./metadata.ts";
 export { splitMethod } from "./method.ts";
 export { decodeGrpcMessage, encodeGrpcMessage } from "./percent.ts";
 export { statusOfReset } from "./reset.ts";

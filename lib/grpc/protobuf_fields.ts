@@ -12,7 +12,7 @@ const TAG_LIMIT = 2 ** 32;
 /**
  * Walks the fields of one protobuf message, known and unknown alike, without copying.
  *
- * Groups are not skipped but malformed: proto3, in which the health messages are written, has none.
+ * Groups are not skipped but malformed: none of the messages that are read here has one.
  */
 export class ProtobufFields {
   /** Number of the current field. */

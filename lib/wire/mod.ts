@@ -28,7 +28,4 @@ export {
   writeLiteral,
   writeStateless,
 } from "./hpack_encoder.ts";
-export { huffmanDecode, huffmanEncode, huffmanLength } from "./huffman.ts";
 export { OutputBuffer } from "./output_buffer.ts";
-export { allocate, release } from "./slab.ts";
-export { STATIC_TABLE } from "./static_table.ts";

@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
-import { compileEligibility, judgeByName } from "../../lib/collapse/mod.ts";
+import { compileEligibility, judgeByName } from "../../lib/collapse/eligibility.ts";
 
 /** As the documentation lists them. */
 const READING_VERBS = "Get BatchGet List Search Read Lookup Find Query Describe Count Has Is Exists"

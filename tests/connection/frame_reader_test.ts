@@ -1,5 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
-import { FrameReader } from "../../lib/connection/mod.ts";
+import { FrameReader } from "../../lib/connection/frame_reader.ts";
 import { latin1 } from "../../lib/wire/mod.ts";
 import { everyCut, randomCuts, rng } from "../support/cuts.ts";
 import { concat, data, pattern, ping, raw, settings } from "../support/frames.ts";

@@ -1,5 +1,6 @@
 import { assert, assertEquals, assertGreater, assertLess } from "@std/assert";
-import { OUTPUT_HIGH_WATER_BYTES, Stream } from "../../lib/connection/mod.ts";
+import { Stream } from "../../lib/connection/mod.ts";
+import { OUTPUT_HIGH_WATER_BYTES } from "../../lib/connection/send_side.ts";
 import { SendSide } from "../../lib/connection/send_side.ts";
 import { ERROR_CODE, FrameLog, SETTING } from "../../lib/wire/mod.ts";
 import { rng } from "../support/cuts.ts";

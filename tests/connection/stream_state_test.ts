@@ -1,5 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
-import { INPUTS, nextState, STATES, TRANSITIONS } from "../../lib/connection/mod.ts";
+import { INPUTS, nextState, STATES, TRANSITIONS } from "../../lib/connection/stream_state.ts";
 import { ILLEGAL, INPUT, STATE } from "../../lib/connection/stream_state.ts";
 
 Deno.test("TRANSITIONS has this many legal cells, closed is final, and a reset always closes", () => {

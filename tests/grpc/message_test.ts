@@ -99,17 +99,6 @@ Deno.test("MessageScanner follows a message of 4 GiB to its end", () => {
   });
 });
 
-Deno.test("MessageScanner.reset forgets a prefix and a message cut short", () => {
-  for (const keep of [3, 7]) {
-    const scanner = new MessageScanner();
-    scanner.scan(frame(9), 0, keep);
-    scanner.reset();
-    assertEquals(seen(scanner), { messages: 0, started: 0, partial: false, messageBytes: 0 });
-    scanner.scan(frame(2), 0, 7);
-    assertEquals(seen(scanner), { messages: 1, started: 1, partial: false, messageBytes: 2 });
-  }
-});
-
 Deno.test("isOneMessage is true for exactly one whole message", () => {
   for (const length of [0, 1, 255, 256, 70_000]) {
     const wire = concat(Uint8Array.of(1, 2, 3), frame(length, 1), Uint8Array.of(4, 5, 6));

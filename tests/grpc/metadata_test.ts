@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { IGNORED_KEY_NAMES, isIgnoredInKey, isReservedName } from "../../lib/grpc/mod.ts";
+import { IGNORED_KEY_NAMES, isIgnoredInKey } from "../../lib/grpc/metadata.ts";
 
 /** As the documentation of the key lists them. */
 const DOCUMENTED =
@@ -44,27 +44,4 @@ Deno.test("isIgnoredInKey is false for what backends read and for look-alikes", 
       "x-api-key",
     ]
   ) assertEquals(isIgnoredInKey(name), false, name);
-});
-
-Deno.test("isReservedName is true for pseudo-headers, grpc- names and the call definition", () => {
-  for (
-    const name of [
-      ":path",
-      ":status",
-      "grpc-status",
-      "grpc-timeout",
-      "grpc-anything",
-      "content-type",
-      "te",
-      "user-agent",
-    ]
-  ) assertEquals(isReservedName(name), true, name);
-});
-
-Deno.test("isReservedName is false for an application's metadata", () => {
-  for (
-    const name of ["", "authorization", "grpc", "x-grpc-status", "te2", "content-types", "x:y"]
-  ) {
-    assertEquals(isReservedName(name), false, name);
-  }
 });

@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { RateLimit } from "../../lib/telemetry/mod.ts";
+import { RateLimit } from "../../lib/telemetry/rate_limit.ts";
 
 Deno.test("RateLimit lets one a second through and tells how many it left out before", () => {
   let nowMs = 5;

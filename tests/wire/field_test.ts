@@ -1,6 +1,7 @@
 import { assert, assertEquals, assertFalse, assertMatch } from "@std/assert";
 import { isClean, NameTraits } from "../../lib/wire/field.ts";
-import { Field, STATIC_TABLE } from "../../lib/wire/mod.ts";
+import { Field } from "../../lib/wire/mod.ts";
+import { STATIC_TABLE } from "../../lib/wire/static_table.ts";
 import { ascii, type Pairs } from "../support/frames.ts";
 
 Deno.test("Field counts as RFC 7541 §4.1 says: name, value and 32", () => {

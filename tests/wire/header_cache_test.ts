@@ -5,7 +5,8 @@ import {
   assertNotEquals,
   assertStrictEquals,
 } from "@std/assert";
-import { HeaderCache, STATIC_TABLE } from "../../lib/wire/mod.ts";
+import { HeaderCache } from "../../lib/wire/mod.ts";
+import { STATIC_TABLE } from "../../lib/wire/static_table.ts";
 import { rng } from "../support/cuts.ts";
 import { ascii, type Pairs, pairsOf, REQUEST } from "../support/frames.ts";
 

@@ -5,13 +5,8 @@ import {
   assertNotEquals,
   assertStrictEquals,
 } from "@std/assert";
-import {
-  HeaderCache,
-  HpackDecoder,
-  huffmanEncode,
-  huffmanLength,
-  latin1,
-} from "../../lib/wire/mod.ts";
+import { huffmanEncode, huffmanLength } from "../../lib/wire/huffman.ts";
+import { HeaderCache, HpackDecoder, latin1 } from "../../lib/wire/mod.ts";
 import { rng } from "../support/cuts.ts";
 import { ascii, block, concat, type Pairs, pairsOf, REQUEST } from "../support/frames.ts";
 import { hex } from "../support/hex.ts";

@@ -1,5 +1,6 @@
 import { assertEquals, fail } from "@std/assert";
-import { huffmanDecode, huffmanEncode, huffmanLength, latin1 } from "../../lib/wire/mod.ts";
+import { huffmanDecode, huffmanEncode, huffmanLength } from "../../lib/wire/huffman.ts";
+import { latin1 } from "../../lib/wire/mod.ts";
 import { rng } from "../support/cuts.ts";
 import { hex } from "../support/hex.ts";
 

@@ -5,13 +5,9 @@
  * @module
  */
 
-import {
-  huffmanDecode,
-  huffmanEncode,
-  huffmanLength,
-  latin1,
-  STATIC_TABLE,
-} from "../../../lib/wire/mod.ts";
+import { huffmanDecode, huffmanEncode, huffmanLength } from "../../../lib/wire/huffman.ts";
+import { latin1 } from "../../../lib/wire/mod.ts";
+import { STATIC_TABLE } from "../../../lib/wire/static_table.ts";
 import { ascii } from "../../support/frames.ts";
 import type { Draws } from "../draws.ts";
 

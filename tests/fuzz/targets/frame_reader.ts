@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { FrameReader } from "../../../lib/connection/mod.ts";
+import { FrameReader } from "../../../lib/connection/frame_reader.ts";
 import { concat, pattern, raw } from "../../support/frames.ts";
 import type { Draws } from "../draws.ts";
 import type { Target } from "../run.ts";

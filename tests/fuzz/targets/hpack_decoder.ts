@@ -1,5 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
-import { HeaderCache, HpackDecoder, STATIC_TABLE } from "../../../lib/wire/mod.ts";
+import { HeaderCache, HpackDecoder } from "../../../lib/wire/mod.ts";
+import { STATIC_TABLE } from "../../../lib/wire/static_table.ts";
 import type { Draws } from "../draws.ts";
 import { randomFields } from "../fields.ts";
 import { ModelDecoder, ModelEncoder, type ModelField, sizeOf } from "../models/hpack.ts";

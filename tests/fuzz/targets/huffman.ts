@@ -1,5 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
-import { huffmanDecode, huffmanEncode, huffmanLength, latin1 } from "../../../lib/wire/mod.ts";
+import { huffmanDecode, huffmanEncode, huffmanLength } from "../../../lib/wire/huffman.ts";
+import { latin1 } from "../../../lib/wire/mod.ts";
 import type { Draws } from "../draws.ts";
 import type { Target } from "../run.ts";
 

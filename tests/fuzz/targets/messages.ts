@@ -5,13 +5,13 @@ import type { Target } from "../run.ts";
 
 const MOST_MESSAGES = 8;
 
-/** Messages cut anywhere are counted as they are, with one scanner for stream after stream. */
+/** Messages cut anywhere are counted as they are. */
 export const messages: Target = {
   name: "messages",
   about: "gRPC messages cut anywhere, and lengths that lie (PROTOCOL-HTTP2)",
   run(draws) {
-    const scanner = new MessageScanner();
     for (let streams = draws.between(1, 3); streams > 0; streams--) {
+      const scanner = new MessageScanner();
       const bodies = Array.from({ length: draws.below(MOST_MESSAGES) }, () => draws.small(2_000));
       const whole = concat(...bodies.map((n) => frameMessage(pattern(n), draws.chance(0.5))));
       if (whole.length > 0 && draws.chance(0.2)) {
@@ -27,7 +27,6 @@ export const messages: Target = {
       assertEquals({ messages: count, started, messageBytes, partial }, expected);
       const isOne = expected.messages === 1 && expected.started === 1 && !expected.partial;
       assertEquals(isOneMessage(concat(Uint8Array.of(9), bytes), 1, 1 + bytes.length), isOne);
-      scanner.reset();
     }
   },
 };

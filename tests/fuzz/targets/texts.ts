@@ -10,7 +10,6 @@ import {
   healthStatus,
   isGrpcContentType,
   isIgnoredInKey,
-  isReservedName,
   MALFORMED_TIMEOUT,
   parseStatus,
   parseTimeout,
@@ -35,7 +34,6 @@ export const texts: Target = {
     isGrpcContentType(text);
     isGrpcContentType(`application/grpc${text}`);
     isIgnoredInKey(text);
-    isReservedName(text);
     const key = acceptEncodingKey(text);
     assertEquals(acceptEncodingKey(key), key);
     checkHealth(text, draws);
