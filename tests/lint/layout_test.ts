@@ -88,6 +88,18 @@ Deno.test("layout has no import cycle within a room, type imports included", asy
   assertEquals(importCycles(graph), []);
 });
 
+Deno.test("layout has a picture of the rooms, each drawn above all that it imports", async () => {
+  const picture = await readText("docs/images/rooms.svg");
+  const titles = picture.matchAll(/<text class="bold" x="\d+" y="(\d+)" [^>]*>(\w+)</g);
+  const rows = new Map([...titles].map(([, y, room]) => [room!, Number(y)]));
+  assertEquals([...rows.keys()].sort(), Object.keys(ROOMS).sort());
+  for (const [room, { imports, types = [] }] of Object.entries(ROOMS)) {
+    for (const lower of [...imports, ...types]) {
+      assert(rows.get(room)! < rows.get(lower)!, `${room} is not drawn above ${lower}`);
+    }
+  }
+});
+
 Deno.test("layout holds no text file that names a path of somebody's machine", async () => {
   const strays: string[] = [];
   for (const path of files) {
