@@ -1,5 +1,5 @@
 /**
- * The documentation's links and the metrics it names, and its shell blocks, run as a reader would run them. What needs
+ * The documentation's links, files and metrics, and its shell blocks, run as a reader would run them. What needs
  * a container engine or a cluster is looked at as far as it can be without: that its task, target or folder exists.
  *
  * @module
@@ -78,6 +78,19 @@ Deno.test("pages link to headings that are there", async () => {
   }
 });
 
+Deno.test("pages name only files and folders that are there", async () => {
+  let named = 0;
+  for (const page of PAGES) {
+    for (const [, path = ""] of (await textOf(page)).matchAll(/`((?:[\w.-]+\/)+[\w.-]*)`/g)) {
+      if (path.startsWith("rooms/")) continue; // a lint rule
+      const found = await isThere(path) || await isThere(`tests/${path}`);
+      assert(found, `${page} names ${path}, which is not there`);
+      named++;
+    }
+  }
+  assertGreater(named, 50);
+});
+
 Deno.test("pages name only metrics that a sidecar has", async () => {
   const metrics = createMetrics({
     counters: new ProxyCounters(),
@@ -108,6 +121,16 @@ async function commandsOf(page: string): Promise<string[]> {
       .map((line) => line.replace(/\s+#.*$/, "").replace(/\s+/g, " ").trim())
       .filter((line) => line !== "" && !line.startsWith("#"))
   );
+}
+
+async function isThere(path: string): Promise<boolean> {
+  try {
+    await Deno.stat(new URL(path, ROOT));
+    return true;
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return false;
+    throw error;
+  }
 }
 
 /** "" for a page that is not there. */
