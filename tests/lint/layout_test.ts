@@ -36,8 +36,7 @@ const TOP_LEVEL = new Set([
 const MAX_LINES = 300;
 
 /** The files of `lib/` that are longer, each with the reason why it is one idea all the same. */
-const LONGER: Readonly<Record<string, string>> = {
-};
+const LONGER: Readonly<Record<string, string>> = {};
 
 /** Where a machine keeps a checkout or a home: meaningful to whoever wrote it and to nobody else. */
 const MACHINE_PATHS = ["work", "root"].map((folder) => `/${folder}/`);

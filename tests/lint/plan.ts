@@ -136,7 +136,6 @@ export const COMMENTS_OPEN: readonly string[] = [
   "lib/balance/",
   "lib/config/",
   "lib/downstream/",
-  "lib/measure/",
   "lib/proxy/",
   "lib/upstream/",
 ];
