@@ -12,7 +12,12 @@ import { Ledger, Outcomes } from "../support/ledger.ts";
 import { GatheredReply } from "../support/replies.ts";
 
 /** Room for all of them. */
-const LIMITS = { maxEntries: 1e6, maxBytes: 2 ** 30, joinMaxAgeMs: 10_000, maxFollowers: 1e5 };
+const LIMITS = {
+  maxCacheEntries: 1e6,
+  maxCacheBytes: 2 ** 30,
+  joinMaxAgeMs: 10_000,
+  maxFollowers: 1e5,
+};
 
 const TTL_MS = 100;
 

@@ -19,7 +19,12 @@ import { copyRequest, GatheredReply, MESSAGE } from "../support/replies.ts";
 
 const GROUP = "one call";
 
-const LIMITS = { maxEntries: 10_000, maxBytes: 2 ** 26, joinMaxAgeMs: 10_000, maxFollowers: 1e5 };
+const LIMITS = {
+  maxCacheEntries: 10_000,
+  maxCacheBytes: 2 ** 26,
+  joinMaxAgeMs: 10_000,
+  maxFollowers: 1e5,
+};
 
 const TTL_MS = 100;
 

@@ -15,11 +15,12 @@ const MAX_PRIVATE_KEYS = 1_000;
 /** Stored results whose calls are counted when somebody asks for the hot keys: those used last. */
 const MAX_HARVESTED = 1_000;
 
+/** What bounds stored results and flights. */
 export interface CollapseLimits {
-  /** Results kept (COLLAPSER_MAX_CACHE_ENTRIES). */
-  readonly maxEntries: number;
+  /** Results kept (COLLAPSER_MAX_CACHE_ENTRIES); Infinity where the bytes alone bound them. */
+  readonly maxCacheEntries: number;
   /** Bytes kept, keys included (COLLAPSER_MAX_CACHE_BYTES). */
-  readonly maxBytes: number;
+  readonly maxCacheBytes: number;
   /** A flight older than this takes no more joiners (COLLAPSER_JOIN_MAX_AGE). */
   readonly joinMaxAgeMs: number;
   /** Waiters on one flight (COLLAPSER_MAX_FOLLOWERS). */

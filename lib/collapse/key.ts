@@ -20,17 +20,19 @@ const NOT_METADATA = new Set([
 
 /** Which request metadata tells callers apart. */
 export interface KeyPolicy {
-  /** Names that alone are part of the key, when set (COLLAPSER_KEY_HEADERS). */
+  /** Names, in lower case, that alone are part of the key, when set (COLLAPSER_KEY_HEADERS). */
   readonly keyHeaders: readonly string[] | undefined;
   /** Names left out as well as those that are by default (COLLAPSER_IGNORE_HEADERS). */
   readonly ignoreHeaders: readonly string[];
-  /** Name that is always part of the key, since it decides which backend answers (BACKEND_ROUTING header:NAME). */
-  readonly routingHeader?: string | undefined;
 }
 
-/** Returns a predicate: whether metadata of this name is part of the key. */
+/**
+ * Returns a predicate: whether metadata of a name is part of the key. Values of `routingHeader` are always told apart,
+ * since they decide which backend answers (BACKEND_ROUTING header:NAME).
+ */
 export function compileKeyPolicy(
-  { keyHeaders, ignoreHeaders, routingHeader }: KeyPolicy,
+  { keyHeaders, ignoreHeaders }: KeyPolicy,
+  routingHeader?: string,
 ): (name: string) => boolean {
   const ignored = new Set(ignoreHeaders);
   const only = keyHeaders === undefined ? undefined : new Set(keyHeaders);

@@ -18,11 +18,11 @@ export class StoredResults<R extends Reply> {
 
   /** Results within `limits`; `onGone` hears of every one that leaves. */
   constructor(
-    limits: { maxEntries: number; maxBytes: number },
+    limits: { maxCacheEntries: number; maxCacheBytes: number },
     onGone: (flight: Flight<R>) => void,
   ) {
-    this.#maxEntries = limits.maxEntries;
-    this.#maxBytes = limits.maxBytes;
+    this.#maxEntries = limits.maxCacheEntries;
+    this.#maxBytes = limits.maxCacheBytes;
     this.#onGone = onGone;
   }
 

@@ -1,13 +1,13 @@
-/** How long things may take and how large they may be; see INTERFACE's table of variables. */
+/** What every call is held to. */
 export interface CallLimits {
-  /** BACKEND_TIMEOUT. */
+  /** Longest a flight's backend call may take when its leader sent no deadline (BACKEND_TIMEOUT). */
   readonly backendTimeoutMs: number;
-  /** COLLAPSER_CACHE_DURATION. */
+  /** How long a good result answers repeats; 0 keeps nothing (COLLAPSER_CACHE_DURATION). */
   readonly cacheDurationMs: number;
-  /** COLLAPSER_CACHE_ERRORS. */
+  /** Whether error results are kept too (COLLAPSER_CACHE_ERRORS). */
   readonly cacheErrors: boolean;
-  /** COLLAPSER_MAX_MESSAGE_BYTES. */
+  /** Largest request message, and largest reply in all, that is collapsed (COLLAPSER_MAX_MESSAGE_BYTES). */
   readonly maxMessageBytes: number;
-  /** COLLAPSER_INVALIDATE is `service`. */
-  readonly invalidates: boolean;
+  /** Whether a call that is not eligible, once answered, makes older results of its service stale (COLLAPSER_INVALIDATE). */
+  readonly invalidate: "service" | "off";
 }

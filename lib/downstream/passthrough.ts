@@ -133,7 +133,7 @@ export class Passthrough implements ExchangeOwner {
    */
   #changes(): void {
     const { route: { method: { verdict, service } }, session: { context } } = this.#call;
-    if (verdict.eligible || this.exchange.attempts === 0 || !context.limits.invalidates) return;
+    if (verdict.eligible || this.exchange.attempts === 0 || context.limits.invalidate === "off") return;
     service.generation++;
     context.counters.countInvalidation(service.name);
   }

@@ -1,27 +1,22 @@
 import type { ClusterOptions } from "../balance/mod.ts";
-import type { KeyCodec } from "../collapse/mod.ts";
+import type { CollapseLimits, KeyCodec, KeyPolicy } from "../collapse/mod.ts";
 import type { CallLimits, NamedPolicy } from "../downstream/mod.ts";
 import type { ProxyObserver } from "../observe/mod.ts";
 import type { Dial, Resolve, Timers } from "../transport/mod.ts";
 
-/** What the data plane is told; a setting that `config` reads has its name there. */
-export interface ProxyOptions extends ClusterOptions {
-  /** Over TLS, as the `dial` of the environment has it. @default false */
-  readonly backendUsesTls?: boolean;
-  readonly backendTimeoutMs: number;
-  readonly cacheDurationMs: number;
-  readonly cacheErrors: boolean;
-  readonly maxCacheEntries: number;
-  readonly maxCacheBytes: number;
+/**
+ * What the data plane is told: what each of its rooms is, and what is left. A setting has the name that the option table
+ * of `config` gives it, so settings are handed on as they are.
+ */
+export interface ProxyOptions extends ClusterOptions, CollapseLimits, KeyPolicy, CallLimits {
+  /** Whether `dial` of the environment speaks TLS, and backends are told so (BACKEND_USE_TLS). */
+  readonly backendUseTls: boolean;
+  /** How often expired results are swept (COLLAPSER_CLEANUP_INTERVAL). */
   readonly cleanupIntervalMs: number;
+  /** Which methods collapse: a base and exclusions, or a list of patterns (COLLAPSER_METHODS). */
   readonly methods: readonly string[];
-  readonly invalidate: "service" | "off";
-  readonly keyHeaders: readonly string[] | undefined;
-  readonly ignoreHeaders: readonly string[];
+  /** Whether anything collapses at all (COLLAPSER_MODE). */
   readonly mode: "collapse" | "off";
-  readonly joinMaxAgeMs: number;
-  readonly maxFollowers: number;
-  readonly maxMessageBytes: number;
   /** Whether the backend is asked for its descriptors, where `methods` heeds them. @default false */
   readonly asksDescriptors?: boolean;
   /** What the policy file says of methods. @default none */
@@ -36,15 +31,4 @@ export interface ProxyEnvironment {
   readonly observer: ProxyObserver;
   readonly codec: KeyCodec;
   readonly random: () => number;
-}
-
-/** What each call is held to. */
-export function limitsOf(options: ProxyOptions): CallLimits {
-  return {
-    backendTimeoutMs: options.backendTimeoutMs,
-    cacheDurationMs: options.cacheDurationMs,
-    cacheErrors: options.cacheErrors,
-    maxMessageBytes: options.maxMessageBytes,
-    invalidates: options.invalidate === "service",
-  };
 }

@@ -25,7 +25,7 @@ import { CallbackAlarm, type Socket, type Timers, Turn } from "../transport/mod.
 import { Reflection, type UpstreamContext } from "../upstream/mod.ts";
 import { ERROR_CODE, HeaderCache } from "../wire/mod.ts";
 import { Inspection } from "./inspection.ts";
-import { limitsOf, type ProxyEnvironment, type ProxyOptions } from "./options.ts";
+import type { ProxyEnvironment, ProxyOptions } from "./options.ts";
 
 /** Fields that the sidecar reads itself, so they are never part of a list or a key. */
 const CONTROL_FIELDS = new Set(["grpc-timeout", "cache-control", "x-collapser-debug"]);
@@ -68,15 +68,10 @@ export class Proxy {
     const { counters } = this;
     const turn = new Turn();
     this.#timers = timers;
-    this.map = new CollapseMap<FlightCall>({
-      maxEntries: options.maxCacheEntries,
-      maxBytes: options.maxCacheBytes,
-      joinMaxAgeMs: options.joinMaxAgeMs,
-      maxFollowers: options.maxFollowers,
-    });
+    this.map = new CollapseMap<FlightCall>(options);
     const { backendRouting } = options;
     const routingHeader = backendRouting.by === "header" ? backendRouting.name : undefined;
-    const inKey = compileKeyPolicy({ ...options, routingHeader });
+    const inKey = compileKeyPolicy(options, routingHeader);
     const collapses = options.mode === "collapse";
     const methods = new MethodTable({
       eligibility: compileEligibility(options.methods),
@@ -88,7 +83,7 @@ export class Proxy {
     });
     this.#methods = methods;
     methods.setPolicies(options.policies ?? []);
-    const scheme = options.backendUsesTls ? "https" : "http";
+    const scheme = options.backendUseTls ? "https" : "http";
     const backendContext: UpstreamContext = {
       ...{ ...environment, observer, turn, counters },
       replyHeaders: new HeaderCache(),
@@ -116,7 +111,7 @@ export class Proxy {
       collapses,
       methods,
       missed,
-      limits: limitsOf(options),
+      limits: options,
       isServing: () => this.readiness.ready,
       router: new Router(routing),
       requestHeaders: new HeaderCache((name) =>

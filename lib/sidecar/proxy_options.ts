@@ -9,7 +9,7 @@ export function proxyOptions(settings: Settings): ProxyOptions {
   }
   return {
     backends: settings.backends.map(entryOf),
-    backendUsesTls: settings.backendUseTls,
+    backendUseTls: settings.backendUseTls,
     backendKind: settings.backendKind,
     backendRouting: settings.backendRouting,
     backendConnections: settings.backendConnections,

@@ -19,8 +19,8 @@ const SERVICES = 2;
 const KEYS = 3;
 
 const LIMITS: CollapseLimits = {
-  maxEntries: 8,
-  maxBytes: 8_000,
+  maxCacheEntries: 8,
+  maxCacheBytes: 8_000,
   joinMaxAgeMs: 60,
   maxFollowers: 4,
 };
@@ -198,7 +198,7 @@ class MapModel {
     entry.flying = false;
     entry.expiresAtMs = this.#nowMs + ttlMs;
     this.#stored.push(entry);
-    while (this.#stored.length > LIMITS.maxEntries || this.#bytes > LIMITS.maxBytes) {
+    while (this.#stored.length > LIMITS.maxCacheEntries || this.#bytes > LIMITS.maxCacheBytes) {
       this.#drop(this.#stored[0]!);
     }
   }

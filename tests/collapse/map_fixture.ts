@@ -30,8 +30,8 @@ export type FakeWaiter = Waiter<FakeReply>;
 export type FakeHead = KeyHead<FakeReply>;
 
 export const ROOMY: CollapseLimits = {
-  maxEntries: 1_000,
-  maxBytes: 1_000_000,
+  maxCacheEntries: 1_000,
+  maxCacheBytes: 1_000_000,
   joinMaxAgeMs: 10_000,
   maxFollowers: 1_000,
 };

@@ -13,7 +13,7 @@ function peek(fixture: MapFixture, key: string, nowMs: number): boolean {
 }
 
 Deno.test("StoredResults lets the least recently used leave first when there are too many", () => {
-  const fixture = new MapFixture({ maxEntries: 3 });
+  const fixture = new MapFixture({ maxCacheEntries: 3 });
   for (const key of "abc") fixture.store(key);
   assertEquals(found(fixture, "abcdef"), "abc");
   fixture.store("d");
@@ -30,7 +30,7 @@ Deno.test("StoredResults lets the least recently used leave first when there are
 });
 
 Deno.test("StoredResults does not take a look that found nothing for use", () => {
-  const fixture = new MapFixture({ maxEntries: 2 });
+  const fixture = new MapFixture({ maxCacheEntries: 2 });
   fixture.store("a", { ttlMs: 10 });
   fixture.store("b", { ttlMs: 1_000 });
   assertEquals(fixture.find("a", 10), undefined);
@@ -40,7 +40,7 @@ Deno.test("StoredResults does not take a look that found nothing for use", () =>
 
 Deno.test("StoredResults counts bytes of reply and key, and lets go of as many as it takes", () => {
   const each = ENTRY_OVERHEAD_BYTES + 1 + 100;
-  const fixture = new MapFixture({ maxBytes: 4 * each });
+  const fixture = new MapFixture({ maxCacheBytes: 4 * each });
   for (const key of "abcd") fixture.store(key, { heldBytes: 100 });
   assertEquals([fixture.map.stored.bytes, found(fixture, "abcd")], [4 * each, "abcd"]);
   fixture.find("a");
@@ -57,7 +57,7 @@ Deno.test("StoredResults counts the key", () => {
 });
 
 Deno.test("StoredResults does not keep what is larger than its whole bound", () => {
-  const fixture = new MapFixture({ maxBytes: 2_000 });
+  const fixture = new MapFixture({ maxCacheBytes: 2_000 });
   fixture.store("a", { heldBytes: 100 });
   const large = fixture.lead("b", { heldBytes: 2_000 });
   fixture.map.keep(large, 0, 100);
@@ -69,7 +69,7 @@ Deno.test("StoredResults does not keep what is larger than its whole bound", () 
 });
 
 Deno.test("StoredResults of no entries or no bytes keeps nothing", () => {
-  for (const limits of [{ maxEntries: 0 }, { maxBytes: 0 }]) {
+  for (const limits of [{ maxCacheEntries: 0 }, { maxCacheBytes: 0 }]) {
     const fixture = new MapFixture(limits);
     const flight = fixture.store("a");
     assertEquals([fixture.find("a"), flight.reply.forgotten], [undefined, 1]);
@@ -78,7 +78,7 @@ Deno.test("StoredResults of no entries or no bytes keeps nothing", () => {
 });
 
 Deno.test("StoredResults forgets a reply once, when it leaves, and none before", () => {
-  const fixture = new MapFixture({ maxEntries: 2 });
+  const fixture = new MapFixture({ maxCacheEntries: 2 });
   const flights: FakeFlight[] = [..."abcd"].map((key) => fixture.store(key));
   assertEquals(flights.map(({ reply }) => reply.forgotten), [1, 1, 0, 0]);
   fixture.map.sweep(100);

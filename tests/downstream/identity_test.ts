@@ -102,7 +102,7 @@ Deno.test("Proxy lets a write of one identity outdate what another has stored", 
 
 Deno.test("IdentityRouter asks again when the key or the methods were forgotten", () => {
   const map = new CollapseMap<FlightCall>({
-    ...{ maxEntries: 10, maxBytes: 1e6, joinMaxAgeMs: 1e4, maxFollowers: 10 },
+    ...{ maxCacheEntries: 10, maxCacheBytes: 1e6, joinMaxAgeMs: 1e4, maxFollowers: 10 },
   });
   const methods = new MethodTable({
     eligibility: compileEligibility(["auto"]),
@@ -139,7 +139,7 @@ Deno.test("CallerContexts gives callers without an identity what all have, and o
 for (const usesTls of [false, true]) {
   const scheme = usesTls ? "https" : "http";
   Deno.test(`Proxy calls a backend ${usesTls ? "over" : "without"} TLS with :scheme ${scheme}, whatever the caller's is`, async () => {
-    await withRig({ backendUsesTls: usesTls }, async (rig) => {
+    await withRig({ backendUseTls: usesTls }, async (rig) => {
       const callers = [await rig.caller(), await identified(rig, "a")];
       for (const [i, caller] of callers.entries()) {
         const calls = ["http", "https"].map((own) =>

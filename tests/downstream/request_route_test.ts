@@ -60,7 +60,7 @@ function routing({ collapses = true } = {}): {
   map: CollapseMap<FlightCall>;
   counters: ProxyCounters;
 } {
-  const limits = { maxEntries: 10, maxBytes: 1e6, joinMaxAgeMs: 1e4, maxFollowers: 10 };
+  const limits = { maxCacheEntries: 10, maxCacheBytes: 1e6, joinMaxAgeMs: 1e4, maxFollowers: 10 };
   const map = new CollapseMap<FlightCall>(limits);
   const counters = new ProxyCounters();
   const methods = new MethodTable({

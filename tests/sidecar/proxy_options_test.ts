@@ -33,7 +33,7 @@ Deno.test("proxyOptions hands on what was set", () => {
       { name: "near", address: { host: "db.test", port: 7001 }, resolves: false },
       { name: "far", address: { host: "db.far.test", port: 7002 }, resolves: true },
     ],
-    backendUsesTls: false,
+    backendUseTls: false,
     backendKind: "shards",
     backendRouting: { by: "header", name: "x-shard" },
     backendConnections: 3,
@@ -65,9 +65,9 @@ Deno.test("proxyOptions collapses unless that is off", () => {
 
 Deno.test("proxyOptions hands on the path of a unix socket, and whether there is TLS", () => {
   const settings = settingsOf({ BACKEND_ADDRESS: "db=unix:/run/db.sock", BACKEND_USE_TLS: "true" });
-  const { backends, backendUsesTls } = proxyOptions(settings);
+  const { backends, backendUseTls } = proxyOptions(settings);
   assertEquals(backends, [{ name: "db", address: { host: "", port: 0, path: "/run/db.sock" } }]);
-  assertEquals(backendUsesTls, true);
+  assertEquals(backendUseTls, true);
 });
 
 Deno.test("proxyOptions throws for settings that nobody checked", () => {

@@ -46,6 +46,7 @@ export const PUT = "/test.Service/PutItem";
 
 const DEFAULTS: ProxyOptions = {
   backends: [{ name: "main", address: { host: "backend.test", port: 50_051 } }],
+  backendUseTls: false,
   backendKind: "replicas",
   backendRouting: { by: "key" },
   backendConnections: 1,
