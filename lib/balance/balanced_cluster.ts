@@ -19,10 +19,12 @@ import { type Picker, pickerFor, type Routing } from "./picker.ts";
 /** When fewer of the replicas than this share can be reached and are healthy, the others are used as well (A50, "panic"). */
 const PANIC_SHARE = 0.5;
 
+/** What several addresses are (BACKEND_KIND): any can answer, or only one has the data. */
+export type BackendKind = "replicas" | "shards";
+
 /** How several backends are used. */
 export interface BalanceOptions {
-  /** What several addresses are (BACKEND_KIND): any can answer, or only one has the data. */
-  readonly kind: "replicas" | "shards";
+  readonly kind: BackendKind;
   readonly routing: Routing;
   /** Whether those that fail while others do not are left out for a while. */
   readonly ejects: boolean;

@@ -8,7 +8,7 @@ import {
   type Upstream,
   type UpstreamContext,
 } from "../upstream/mod.ts";
-import { BalancedCluster } from "./balanced_cluster.ts";
+import { type BackendKind, BalancedCluster } from "./balanced_cluster.ts";
 import type { Host } from "./host.ts";
 import { type BackendEntry, type Located, NameResolver } from "./name_resolver.ts";
 import type { Routing } from "./picker.ts";
@@ -17,7 +17,7 @@ import type { Routing } from "./picker.ts";
 export interface ClusterOptions {
   /** At least one. */
   readonly backends: readonly BackendEntry[];
-  readonly backendKind: "replicas" | "shards";
+  readonly backendKind: BackendKind;
   readonly backendRouting: Routing;
   readonly backendConnections: number;
   readonly backendOutlierDetection: boolean;

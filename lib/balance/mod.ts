@@ -15,6 +15,7 @@
  *
  * @module
  */
+export type { BackendKind } from "./balanced_cluster.ts";
 export { type Cluster, type ClusterOptions, makeCluster } from "./cluster.ts";
 export type { BackendEntry } from "./name_resolver.ts";
 export type { Routing } from "./picker.ts";

@@ -14,6 +14,7 @@ const AT_MOST_EVERY_MS = 1_000;
 
 /** An entry of BACKEND_ADDRESS. */
 export interface BackendEntry {
+  /** What metrics and logs call the backend: the `name=` it was given, else its address. */
   readonly name: string;
   readonly address: Address;
   /** The host is a name whose every address is a backend (`dns:///`). @default false */

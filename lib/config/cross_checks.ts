@@ -1,6 +1,7 @@
+import type { BackendEntry } from "../balance/mod.ts";
 import { unixPath } from "./kinds/address.ts";
 import type { Rule } from "./rule.ts";
-import type { Backend, Settings } from "./settings.ts";
+import type { Settings } from "./settings.ts";
 
 const WILDCARDS = ["::", "0.0.0.0"];
 const THIS_MACHINE = [...WILDCARDS, "localhost", "127.0.0.1", "::1"];
@@ -83,9 +84,10 @@ function hostsOverlap({ grpcHost, metricsHost }: Settings): boolean {
 }
 
 /** A call to the backend would come back to our own gRPC listener. */
-function isSelf({ kind, path, host, port }: Backend, { grpcHost, grpcPort }: Settings): boolean {
+function isSelf({ address }: BackendEntry, { grpcHost, grpcPort }: Settings): boolean {
+  const { host, port, path } = address;
   const ownPath = unixPath(grpcHost);
-  if (kind === "unix" || ownPath !== undefined) return kind === "unix" && path === ownPath;
+  if (path !== undefined || ownPath !== undefined) return path === ownPath;
   return port === grpcPort &&
     (host === grpcHost || WILDCARDS.includes(grpcHost) && THIS_MACHINE.includes(host));
 }

@@ -37,16 +37,7 @@ export { nearest } from "./nearest.ts";
 export { type Group, GROUPS, type Option } from "./option.ts";
 export { flagOf, optionFor, OPTIONS } from "./options.ts";
 export { type Origin, type Reading, readSettings } from "./read_settings.ts";
-export type {
-  Backend,
-  BackendKind,
-  Invalidate,
-  LogFormat,
-  LogLevel,
-  Mode,
-  Routing,
-  Settings,
-} from "./settings.ts";
+export type { Invalidate, LogFormat, LogLevel, Mode, Settings } from "./settings.ts";
 export { notYet } from "./unbuilt.ts";
-export { type MethodPolicy, parsePolicy, type PolicyReading } from "./policy.ts";
+export { parsePolicy, type PolicyReading } from "./policy.ts";
 export { COMMIT, VERSION } from "./version.ts";

@@ -1,22 +1,10 @@
+import type { NamedPolicy } from "../downstream/mod.ts";
 import { DURATION } from "./kinds/duration.ts";
 import { nearest } from "./nearest.ts";
 
-/** What the policy file says of some methods. */
-export interface MethodPolicy {
-  /** Full name of a service; "" for all. */
-  readonly service: string;
-  /** Name of one of its methods; "" for all. */
-  readonly method: string;
-  /** Whether its calls collapse, whatever COLLAPSER_METHODS says. */
-  readonly collapse?: boolean;
-  /** In place of COLLAPSER_CACHE_DURATION, in milliseconds. */
-  readonly cacheDurationMs?: number;
-  /** Calls of the method at one backend at once, those that wait there included. */
-  readonly maxConcurrent?: number;
-}
-
+/** What came of reading a policy file: what it says of methods and which keys were left to clients, or all that is wrong. */
 export type PolicyReading =
-  | { readonly policies: readonly MethodPolicy[]; readonly ignored: readonly string[] }
+  | { readonly policies: readonly NamedPolicy[]; readonly ignored: readonly string[] }
   | { readonly problems: readonly string[] };
 
 /** Keys of a method's entry. Those of gRPC's own service config that are a client's business are known, and left to it. */
@@ -55,7 +43,7 @@ export function parsePolicy(text: string): PolicyReading {
 
 class Reader {
   readonly problems: string[] = [];
-  readonly policies: MethodPolicy[] = [];
+  readonly policies: NamedPolicy[] = [];
   readonly ignored = new Set<string>();
 
   read(root: unknown): void {
@@ -86,7 +74,7 @@ class Reader {
     }
   }
 
-  #collapser(found: Json, at: string): Pick<MethodPolicy, "collapse" | "cacheDurationMs"> {
+  #collapser(found: Json, at: string): Pick<NamedPolicy, "collapse" | "cacheDurationMs"> {
     this.#knows(found, at, COLLAPSER_KEYS, []);
     const { collapse, ttl } = found;
     if (collapse !== undefined && typeof collapse !== "boolean") {

@@ -1,24 +1,5 @@
-/** One address of BACKEND_ADDRESS. */
-export interface Backend {
-  /** What metrics and logs call it: the `name=` it was given, else its address. */
-  readonly name: string;
-  readonly kind: "tcp" | "unix";
-  /** Host name or IP address without brackets; "" when `kind` is "unix". */
-  readonly host: string;
-  /** 1 to 65535; 0 when `kind` is "unix". */
-  readonly port: number;
-  /** Path of the socket; "" when `kind` is "tcp". */
-  readonly path: string;
-  /** Written as `dns:///`: every address the name has is a backend, asked for again over time. */
-  readonly resolve: boolean;
-}
+import type { BackendEntry, BackendKind, Routing } from "../balance/mod.ts";
 
-/** How a call picks among several backends. */
-export type Routing =
-  | { readonly by: "key" | "round-robin" | "least-loaded" }
-  | { readonly by: "header"; readonly name: string };
-
-export type BackendKind = "replicas" | "shards";
 export type Mode = "collapse" | "shadow" | "verify" | "off";
 export type Invalidate = "service" | "off";
 export type LogLevel = "debug" | "info" | "warn" | "error";
@@ -39,7 +20,7 @@ export interface Settings {
   readonly metricsHost: string;
   readonly adminToken: string | undefined;
 
-  readonly backends: readonly Backend[];
+  readonly backends: readonly BackendEntry[];
   readonly backendTimeoutMs: number;
   readonly backendConnectTimeoutMs: number;
   readonly backendUseTls: boolean;

@@ -1,4 +1,5 @@
-import { type MethodPolicy, parsePolicy, type Settings } from "../config/mod.ts";
+import { parsePolicy, type Settings } from "../config/mod.ts";
+import type { NamedPolicy } from "../downstream/mod.ts";
 import type { Logger } from "../telemetry/mod.ts";
 import { type FileText, FileWatch, readFileText, type Timers } from "../transport/mod.ts";
 import { BadConfiguration } from "./bad_configuration.ts";
@@ -9,11 +10,11 @@ const LOOK_EVERY_MS = 1_000;
 /** A policy file that is followed. */
 export interface PolicyFile {
   /** What the file said at the start. */
-  readonly policies: readonly MethodPolicy[];
+  readonly policies: readonly NamedPolicy[];
   /** What is wrong with what the file holds now; none when that is in force. */
   readonly problems: readonly string[];
   /** Follows the file from now on: `use` takes what it says. */
-  follow(use: (policies: readonly MethodPolicy[]) => void): void;
+  follow(use: (policies: readonly NamedPolicy[]) => void): void;
   /** Ends the watch; resolves when the file is not being read any more. */
   stop(): Promise<void>;
 }

@@ -1,5 +1,4 @@
-import type { Backend, Settings } from "../config/mod.ts";
-import type { BackendEntry } from "../balance/mod.ts";
+import type { Settings } from "../config/mod.ts";
 import type { ProxyOptions } from "../proxy/mod.ts";
 
 /** What the proxy needs of the settings. */
@@ -8,7 +7,7 @@ export function proxyOptions(settings: Settings): ProxyOptions {
     throw new Error("Cannot start without a backend: the settings were not checked");
   }
   return {
-    backends: settings.backends.map(entryOf),
+    backends: settings.backends,
     backendUseTls: settings.backendUseTls,
     backendKind: settings.backendKind,
     backendRouting: settings.backendRouting,
@@ -33,10 +32,4 @@ export function proxyOptions(settings: Settings): ProxyOptions {
     maxFollowers: settings.maxFollowers,
     maxMessageBytes: settings.maxMessageBytes,
   };
-}
-
-function entryOf({ name, kind, host, port, path, resolve }: Backend): BackendEntry {
-  return kind === "unix"
-    ? { name, address: { host, port, path } }
-    : { name, address: { host, port }, resolves: resolve };
 }

@@ -1,8 +1,9 @@
 import { assert, assertEquals, fail } from "@std/assert";
+import type { BackendEntry } from "../../lib/balance/mod.ts";
 import { CROSS_CHECKS } from "../../lib/config/cross_checks.ts";
 import { BACKENDS } from "../../lib/config/kinds/address.ts";
 import { optionFor } from "../../lib/config/options.ts";
-import type { Backend, Settings } from "../../lib/config/settings.ts";
+import type { Settings } from "../../lib/config/settings.ts";
 import { problemsOf, settingsOf } from "./support.ts";
 
 /** Which rules a change of the default settings breaks. */
@@ -13,7 +14,7 @@ function brokenBy(change: Partial<Settings>): readonly string[] {
   );
 }
 
-function backendsOf(text: string): readonly Backend[] {
+function backendsOf(text: string): readonly BackendEntry[] {
   const parsed = BACKENDS.parse(text);
   return "value" in parsed ? parsed.value : fail(parsed.why);
 }

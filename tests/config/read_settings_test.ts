@@ -10,7 +10,7 @@ Deno.test("readSettings fills in every default", () => {
     metricsHost: "::",
     adminToken: undefined,
     backends: [
-      { name: "db:50051", kind: "tcp", host: "db", port: 50_051, path: "", resolve: false },
+      { name: "db:50051", address: { host: "db", port: 50_051 }, resolves: false },
     ],
     backendTimeoutMs: 10_000,
     backendConnectTimeoutMs: 5_000,
@@ -88,7 +88,7 @@ Deno.test("readSettings reads each variable into its setting", () => {
     grpcHost: "127.0.0.1",
     metricsPort: 9_090,
     metricsHost: "::1",
-    backends: [{ name: "a", kind: "tcp", host: "db", port: 1, path: "", resolve: true }],
+    backends: [{ name: "a", address: { host: "db", port: 1 }, resolves: true }],
     backendTimeoutMs: 90_000,
     backendConnectTimeoutMs: 1_000,
     backendMaxConcurrent: 2,
@@ -145,7 +145,7 @@ Deno.test("readSettings takes the join age from BACKEND_TIMEOUT unless it is giv
 Deno.test("readSettings ignores space around a value and takes an empty one for none", () => {
   const reading = read({ BACKEND_ADDRESS: " db:1\n", GRPC_PORT: "", LOG_LEVEL: "  " });
   assert("settings" in reading);
-  assertEquals(reading.settings.backends[0]?.host, "db");
+  assertEquals(reading.settings.backends[0]?.address.host, "db");
   assertEquals(reading.settings.grpcPort, 50_052);
   assertEquals(reading.origins.get("LOG_LEVEL"), "default");
 });

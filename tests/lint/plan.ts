@@ -61,12 +61,12 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       "collapse",
       "transport",
       "observe",
-      "balance",
       "proxy",
       "config",
       "telemetry",
       "admin",
     ],
+    types: ["downstream"],
   },
   measure: {
     imports: ["wire", "grpc", "connection", "transport", "proxy", "sidecar", "telemetry"],

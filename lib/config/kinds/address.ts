@@ -1,4 +1,4 @@
-import type { Backend } from "../settings.ts";
+import type { BackendEntry } from "../../balance/mod.ts";
 import type { Kind, Parsed } from "./kind.ts";
 
 const EXPECTED = "expected host:port, [v6]:port, dns:///host:port or unix:/path";
@@ -15,7 +15,8 @@ const IPV6 = /^\[((?=.*:.*:)[0-9a-fA-F:.]+(?:%[\w.-]+)?)\]$/;
 /** What may stand before `=`: it becomes the value of a metric's label. */
 const NAME = /^([A-Za-z0-9][\w.-]*)=(.*)$/;
 
-type Address = Omit<Backend, "name">;
+/** An entry without its name, which may be made of the rest. */
+type Place = Omit<BackendEntry, "name">;
 
 /** A place to connect to. */
 export interface HostPort {
@@ -64,7 +65,7 @@ export const LISTEN_ADDRESS: Kind<string> = {
       return "why" in parsed ? { why: `${parsed.why}, or unix:/path` } : parsed;
     }
     const parsed = parseUnix(text);
-    return "why" in parsed ? parsed : { value: `${UNIX}${parsed.value.path}` };
+    return "why" in parsed ? parsed : { value: showPlace(parsed.value) };
   },
   show: (host) => unixPath(host) === undefined ? bracketed(host) : host,
 };
@@ -75,10 +76,10 @@ export function unixPath(host: string): string | undefined {
 }
 
 /** The addresses of BACKEND_ADDRESS: at least one, names and addresses all different. */
-export const BACKENDS: Kind<readonly Backend[]> = {
+export const BACKENDS: Kind<readonly BackendEntry[]> = {
   placeholder: "ADDRESSES",
-  parse(text): Parsed<readonly Backend[]> {
-    const backends: Backend[] = [];
+  parse(text): Parsed<readonly BackendEntry[]> {
+    const backends: BackendEntry[] = [];
     for (const entry of text.split(",").map((part) => part.trim()).filter(Boolean)) {
       const parsed = parseBackend(entry);
       if ("why" in parsed) {
@@ -95,24 +96,24 @@ export const BACKENDS: Kind<readonly Backend[]> = {
   show: (backends) => backends.map(showBackend).join(","),
 };
 
-function parseBackend(entry: string): Parsed<Backend> {
+function parseBackend(entry: string): Parsed<BackendEntry> {
   const [, given, rest = ""] = NAME.exec(entry) ?? [undefined, undefined, entry];
   const parsed = rest.startsWith(UNIX) ? parseUnix(rest) : parseTcp(rest);
   if ("why" in parsed) return parsed;
-  return { value: { name: given ?? showAddress(parsed.value), ...parsed.value } };
+  return { value: { name: given ?? showPlace(parsed.value), ...parsed.value } };
 }
 
-function parseUnix(text: string): Parsed<Address> {
+function parseUnix(text: string): Parsed<Place> {
   const path = text.slice(UNIX.length).replace(/^\/\/(?=\/)/, ""); // gRPC's unix:///path too
   if (path === "" || path.startsWith("//")) return { why: "expected a path, as in unix:/path" };
-  return { value: { kind: "unix", host: "", port: 0, path, resolve: false } };
+  return { value: { address: { host: "", port: 0, path } } };
 }
 
-function parseTcp(text: string): Parsed<Address> {
-  const resolve = text.startsWith(DNS);
-  const parsed = parseHostPort(resolve ? text.slice(DNS.length) : text);
+function parseTcp(text: string): Parsed<Place> {
+  const resolves = text.startsWith(DNS);
+  const parsed = parseHostPort(resolves ? text.slice(DNS.length) : text);
   if ("why" in parsed) return { why: EXPECTED };
-  return { value: { kind: "tcp", ...parsed.value, path: "", resolve } };
+  return { value: { address: parsed.value, resolves } };
 }
 
 function parseHostPort(text: string): Parsed<HostPort> {
@@ -131,14 +132,14 @@ function plainHost(text: string): string | undefined {
   return v6 ?? (/^[\w.-]+$/.test(text) ? text : undefined);
 }
 
-function showBackend(backend: Backend): string {
-  const address = showAddress(backend);
-  return backend.name === address ? address : `${backend.name}=${address}`;
+function showBackend(backend: BackendEntry): string {
+  const place = showPlace(backend);
+  return backend.name === place ? place : `${backend.name}=${place}`;
 }
 
-function showAddress(address: Address): string {
-  if (address.kind === "unix") return `${UNIX}${address.path}`;
-  return `${address.resolve ? DNS : ""}${HOST_PORT.show(address)}`;
+function showPlace({ address, resolves = false }: Place): string {
+  if (address.path !== undefined) return `${UNIX}${address.path}`;
+  return `${resolves ? DNS : ""}${HOST_PORT.show(address)}`;
 }
 
 function bracketed(host: string): string {

@@ -1,4 +1,4 @@
-import type { Routing } from "../settings.ts";
+import type { Routing } from "../../balance/mod.ts";
 import { isHeaderName } from "./header_names.ts";
 import type { Kind, Parsed } from "./kind.ts";
 

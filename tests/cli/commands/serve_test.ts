@@ -16,7 +16,7 @@ Deno.test("serve hands settings, warnings and signals to the sidecar", async () 
   assertEquals(code, 0);
   assertExists(given);
   const [settings, { warnings, signals }] = given;
-  assertEquals([settings.grpcPort, settings.backends[0]?.host], [0, "db"]);
+  assertEquals([settings.grpcPort, settings.backends[0]?.address.host], [0, "db"]);
   assertEquals(warnings, [
     "Cannot use COLLAPSER_MOD: no such variable; the nearest is COLLAPSER_MODE",
   ]);

@@ -8,8 +8,6 @@ import {
   unixPath,
 } from "../../../lib/config/kinds/address.ts";
 
-const TCP = { kind: "tcp", path: "", resolve: false } as const;
-
 Deno.test("HOST_PORT reads names, IPv4, bracketed IPv6, and no host as this machine", () => {
   const cases = {
     "db:1": { host: "db", port: 1 },
@@ -90,11 +88,11 @@ Deno.test("unixPath is that of a unix socket alone", () => {
 
 Deno.test("BACKENDS reads one address of each form", () => {
   const cases = {
-    "db:1": { name: "db:1", ...TCP, host: "db", port: 1 },
-    ":1": { name: "localhost:1", ...TCP, host: "localhost", port: 1 },
-    "[::1]:1": { name: "[::1]:1", ...TCP, host: "::1", port: 1 },
-    "dns:///db:1": { name: "dns:///db:1", ...TCP, host: "db", port: 1, resolve: true },
-    "a-1=db:1": { name: "a-1", ...TCP, host: "db", port: 1 },
+    "db:1": { name: "db:1", ...tcp("db") },
+    ":1": { name: "localhost:1", ...tcp("localhost") },
+    "[::1]:1": { name: "[::1]:1", ...tcp("::1") },
+    "dns:///db:1": { name: "dns:///db:1", ...tcp("db"), resolves: true },
+    "a-1=db:1": { name: "a-1", ...tcp("db") },
     "unix:/run/x": { name: "unix:/run/x", ...unix("/run/x") },
     "unix:///run/x": { name: "unix:/run/x", ...unix("/run/x") },
     "unix:run/a=b": { name: "unix:run/a=b", ...unix("run/a=b") },
@@ -141,6 +139,10 @@ Deno.test("BACKENDS says which of several is wrong, and why", () => {
   }
 });
 
+function tcp(host: string) {
+  return { address: { host, port: 1 }, resolves: false };
+}
+
 function unix(path: string) {
-  return { kind: "unix", host: "", port: 0, path, resolve: false } as const;
+  return { address: { host: "", port: 0, path } };
 }
