@@ -2,9 +2,12 @@
  * The configuration: from texts that people wrote to settings that the other rooms
  * can trust.
  *
- * It owns one table, `OPTIONS`. A row is a variable: its name, kind, default and
- * meaning. Parsing, flags, `--help`, the README's table and `collapser check` all come
- * from the rows, so none of them can disagree with another.
+ * The room owns one table, `OPTION_TABLE`. A row is a variable: the field of the settings that
+ * it fills, its name, kind, default and meaning. The type `Settings`, parsing, flags, `--help`,
+ * the README's table and `collapser check` all come from the rows, so none of them can disagree
+ * with another. A field that another room reads has the name it has there, and a value the type
+ * it has there: settings are handed on, not translated. So a new option is a row here and a
+ * field in the options of the room that heeds it.
  *
  * Invariants:
  * - Settings are complete and checked, or there are none: `readSettings` gives either
@@ -14,8 +17,8 @@
  * - No message and no description holds a secret.
  * - Only `environment.ts` touches the environment; everything else is handed a `get`.
  *
- * It refuses to know what the settings do. It checks the shape of COLLAPSER_METHODS, and
- * the collapse room says what it selects; it keeps paths of files and opens none.
+ * The room refuses to know what the settings do. The shape of COLLAPSER_METHODS is checked here,
+ * and the collapse room says what it selects; paths of files are kept, and none is opened.
  *
  * @module
  */
@@ -37,7 +40,7 @@ export { nearest } from "./nearest.ts";
 export { type Group, GROUPS, type Option } from "./option.ts";
 export { flagOf, optionFor, OPTIONS } from "./options.ts";
 export { type Origin, type Reading, readSettings } from "./read_settings.ts";
-export type { Invalidate, LogFormat, LogLevel, Mode, Settings } from "./settings.ts";
+export type { Settings } from "./settings.ts";
 export { notYet } from "./unbuilt.ts";
 export { parsePolicy, type PolicyReading } from "./policy.ts";
 export { COMMIT, VERSION } from "./version.ts";

@@ -1,16 +1,14 @@
 import type { Kind } from "./kinds/kind.ts";
-import type { Settings } from "./settings.ts";
 
 /** Parts of the help text, in its order. */
 export const GROUPS = ["listen", "backend", "collapsing", "key", "lifetime", "logging"] as const;
 export type Group = typeof GROUPS[number];
 
 /** One variable: the only place where its name, default, meaning and kind are written. */
-export interface Option {
+export interface Option<Value = unknown> {
   readonly env: string;
-  readonly key: keyof Settings;
   readonly group: Group;
-  readonly kind: Kind<unknown>;
+  readonly kind: Kind<Value>;
   /** Read when nothing was given; "" for what is then unset. */
   readonly fallback: string;
   /** There is no default: nothing starts without it. */
@@ -23,12 +21,11 @@ export interface Option {
   readonly help: string;
 }
 
-/** Ties a key to a kind of its type; past this point the table need not know the types. */
-export function option<K extends keyof Settings>(
+/** A row of the option table. */
+export function option<Value>(
   env: string,
-  key: K,
-  kind: Kind<Settings[K]>,
-  rest: Omit<Option, "env" | "key" | "kind" | "fallback"> & { fallback?: string },
-): Option {
-  return { env, key, kind, fallback: "", ...rest };
+  kind: Kind<Value>,
+  rest: Omit<Option, "env" | "kind" | "fallback"> & { fallback?: string },
+): Option<Value> {
+  return { env, kind, fallback: "", ...rest };
 }

@@ -47,7 +47,7 @@ export function readSettings(
   const parsed = parseAll(given);
   const problems = [...flags.problems, ...parsed.problems.values()];
 
-  // The table ties each key to a kind of its type, so the record is complete and right.
+  // Settings has a field for each row, of the type that the row's kind reads: the record is complete and right.
   const settings = Object.fromEntries(
     OPTIONS.map(({ env, key }) => [key, parsed.values.get(env)]),
   ) as unknown as Settings;

@@ -113,6 +113,44 @@ Deno.test("readSettings reads each variable into its setting", () => {
   });
 });
 
+Deno.test("readSettings reads what backends are and how each side speaks TLS into settings", () => {
+  const settings = settingsOf({
+    ADMIN_TOKEN: "t",
+    BACKEND_USE_TLS: "1",
+    BACKEND_TLS_CA: "a",
+    BACKEND_TLS_CERT: "b",
+    BACKEND_TLS_KEY: "c",
+    BACKEND_TLS_SERVER_NAME: "d",
+    GRPC_TLS_CERT: "e",
+    GRPC_TLS_KEY: "f",
+    GRPC_TLS_CLIENT_CA: "g",
+    BACKEND_KIND: "shards",
+    BACKEND_ROUTING: "header:x-shard",
+    BACKEND_CONNECTIONS: "3",
+    BACKEND_OUTLIER_DETECTION: "false",
+    BACKEND_ADAPTIVE_CONCURRENCY: "true",
+    COLLAPSER_CONFIG: "h",
+  });
+  assertEquals(settings, {
+    ...settingsOf(),
+    adminToken: "t",
+    backendUseTls: true,
+    backendTlsCaPath: "a",
+    backendTlsCertPath: "b",
+    backendTlsKeyPath: "c",
+    backendTlsServerName: "d",
+    grpcTlsCertPath: "e",
+    grpcTlsKeyPath: "f",
+    grpcTlsClientCaPath: "g",
+    backendKind: "shards",
+    backendRouting: { by: "header", name: "x-shard" },
+    backendConnections: 3,
+    backendOutlierDetection: false,
+    backendAdaptiveConcurrency: true,
+    policyPath: "h",
+  });
+});
+
 Deno.test("readSettings lets a flag win over its variable and says where each value is from", () => {
   const reading = read({ ...MINIMUM, BACKEND_TIMEOUT: "1s", DRAIN_DELAY: "1s" }, [
     "--backend-timeout=2s",
