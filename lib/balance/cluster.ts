@@ -20,6 +20,8 @@ export interface ClusterOptions {
   readonly backendKind: BackendKind;
   readonly backendRouting: Routing;
   readonly backendConnections: number;
+  /** Connections to one backend at most, when its stream limit leaves calls waiting. */
+  readonly backendMaxConnections: number;
   readonly backendOutlierDetection: boolean;
   readonly backendAdaptiveConcurrency: boolean;
   readonly backendConnectTimeoutMs: number;
@@ -113,6 +115,7 @@ function optionsFor({ name, address }: Located, options: ClusterOptions): Endpoi
     maxConcurrent: options.backendMaxConcurrent,
     maxPending: options.backendMaxPending,
     connections: options.backendConnections,
+    maxConnections: options.backendMaxConnections,
     adapts: options.backendAdaptiveConcurrency,
   };
 }

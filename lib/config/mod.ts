@@ -38,6 +38,7 @@ export { HTTP_URL, SERVICE } from "./kinds/text.ts";
 export { optionsMarkdown } from "./markdown.ts";
 export { nearest } from "./nearest.ts";
 export { type Group, GROUPS, type Option } from "./option.ts";
+export { MAX_BACKEND_CONNECTIONS } from "./option_table.ts";
 export { flagOf, optionFor, OPTIONS } from "./options.ts";
 export { type Origin, type Reading, readSettings } from "./read_settings.ts";
 export type { Settings } from "./settings.ts";

@@ -10,9 +10,13 @@ import { SIZE } from "./kinds/size.ts";
 import { CACHE_URL, HOST_NAME, PATH, TOKEN } from "./kinds/text.ts";
 import { option } from "./option.ts";
 
-/** As many as are opened by themselves when a backend's stream limit is reached. */
-const MAX_CONNECTIONS = 8;
+/**
+ * Connections to one backend at most, whether BACKEND_CONNECTIONS asks for them or its stream limit leaves calls waiting:
+ * with the usual limit of 100 or 128 streams they carry about as many calls as BACKEND_MAX_CONCURRENT lets through.
+ */
+export const MAX_BACKEND_CONNECTIONS = 8;
 
+const CONNECTIONS = count({ min: 1, max: MAX_BACKEND_CONNECTIONS });
 const LOG_LEVEL = oneOf(["debug", "info", "warn", "error"], new Map([["warning", "warn"]]));
 
 /**
@@ -125,11 +129,11 @@ export const OPTION_TABLE = {
     fallback: "10000",
     help: "calls waiting for one backend; beyond it RESOURCE_EXHAUSTED at once",
   }),
-  backendConnections: option("BACKEND_CONNECTIONS", count({ min: 1, max: MAX_CONNECTIONS }), {
+  backendConnections: option("BACKEND_CONNECTIONS", CONNECTIONS, {
     group: "backend",
     fallback: "1",
     help: "connections to one backend (more are opened when its stream limit is reached, " +
-      `up to ${MAX_CONNECTIONS})`,
+      `up to ${MAX_BACKEND_CONNECTIONS})`,
   }),
   backendOutlierDetection: option("BACKEND_OUTLIER_DETECTION", BOOLEAN, {
     group: "backend",

@@ -5,8 +5,8 @@ import type { ProxyObserver } from "../observe/mod.ts";
 import type { Dial, Resolve, Timers } from "../transport/mod.ts";
 
 /**
- * What the data plane is told: what each of its rooms is, and what is left. A setting has the name that the option table
- * of `config` gives it, so settings are handed on as they are.
+ * What the data plane is told: the options of its rooms, and its own. A setting has the name that the option table of
+ * `config` gives it, so settings are handed on as they are.
  */
 export interface ProxyOptions extends ClusterOptions, CollapseLimits, KeyPolicy, CallLimits {
   /** Whether `dial` of the environment speaks TLS, and backends are told so (BACKEND_USE_TLS). */

@@ -1,8 +1,12 @@
-import type { Settings } from "../config/mod.ts";
+import { MAX_BACKEND_CONNECTIONS, type Settings } from "../config/mod.ts";
 import type { ProxyOptions } from "../proxy/mod.ts";
 
 /** What the proxy is told: the settings as they are, but for `mode`, of which the proxy knows two. */
 export function proxyOptions(settings: Settings): ProxyOptions {
-  // `readSettings` refuses the other two until they are built.
-  return { ...settings, mode: settings.mode === "off" ? "off" : "collapse" };
+  return {
+    ...settings,
+    backendMaxConnections: MAX_BACKEND_CONNECTIONS,
+    // `readSettings` refuses the other two until they are built.
+    mode: settings.mode === "off" ? "off" : "collapse",
+  };
 }

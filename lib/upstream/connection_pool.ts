@@ -13,9 +13,6 @@ const JITTER = 0.25;
 /** A lost connection that is not replaced within this time shows in readiness, which must follow within a second. */
 const DOUBT_AFTER_MS = 600;
 
-/** Connections opened when the peer's stream limit leaves calls waiting. */
-const MAX_CONNECTIONS = 8;
-
 /** Whose connections they are. */
 export interface PoolOwner extends SessionOwner {
   /** Calls can be sent from now on. */
@@ -32,6 +29,8 @@ export interface PoolOptions {
   readonly connectTimeoutMs: number;
   /** Connections while all is well (BACKEND_CONNECTIONS). @default 1 */
   readonly connections?: number;
+  /** Connections at most, when the peer's stream limit leaves calls waiting. */
+  readonly maxConnections: number;
 }
 
 /** The connections to one address: opened before they are needed, replaced when they go, and asked for again. */
@@ -105,7 +104,7 @@ export class ConnectionPool {
   /** Opens one more connection when the peer's stream limit is all that calls wait for. */
   grow(): void {
     const count = this.#sessions.length;
-    if (this.#isDialling || count === 0 || count >= MAX_CONNECTIONS) return;
+    if (this.#isDialling || count === 0 || count >= this.#options.maxConnections) return;
     const areFull = this.#sessions.every((session) => session.connection.ready && !session.canOpen);
     if (areFull) this.connect();
   }

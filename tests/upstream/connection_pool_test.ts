@@ -172,25 +172,26 @@ Deno.test("ConnectionPool never has more streams open than its peer allows, and 
   });
 });
 
-Deno.test("ConnectionPool opens at most 8 connections; the rest waits, its deadlines kept (scenario 10)", async () => {
-  await withRig({ backendSettings: [[SETTING.maxConcurrentStreams, 1]] }, async (rig) => {
+Deno.test("ConnectionPool opens no more connections than it may; the rest waits, its deadlines kept (scenario 10)", async () => {
+  const backendSettings = [[SETTING.maxConcurrentStreams, 1]] as const;
+  await withRig({ backendSettings, backendMaxConnections: 3 }, async (rig) => {
     const caller = await rig.caller();
     const calls = Array.from({ length: 12 }, (_, i) => caller.call(GET, `${i}`));
     const bounded = caller.call(GET, "late", { metadata: [["grpc-timeout", "150m"]] });
     await rig.advance(100);
-    assertEquals(rig.backends.length, 8);
-    rig.expectsRequests(8);
-    assertEquals(rig.gauges.pending, 5);
+    assertEquals(rig.backends.length, 3);
+    rig.expectsRequests(3);
+    assertEquals(rig.gauges.pending, 10);
     await rig.advance(54);
     assertEquals(bounded.status, 4);
-    assertEquals(rig.gauges.pending, 4);
+    assertEquals(rig.gauges.pending, 9);
     for (let done = 0; done < 12; done++) {
       rig.request(done).echoes();
       await rig.settle();
     }
     for (const [i, call] of calls.entries()) call.expects(0, `re:${i}`);
     rig.expectsRequests(12);
-    assertEquals(rig.backends.length, 8);
+    assertEquals(rig.backends.length, 3);
   });
 });
 
