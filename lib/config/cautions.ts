@@ -1,17 +1,17 @@
 import type { Settings } from "./settings.ts";
 
-/** A result that old is no longer "the moment after": callers see it as wrong. */
+/** Age at which a result is no longer "the moment after": callers see it as wrong. */
 const LONG_CACHE_MS = 60_000;
 
-/** What tells callers apart; a key without it lets one see what was answered to another. */
+/** Metadata that tells callers apart; a key without it lets one see what was answered to another. */
 const CREDENTIALS = ["authorization", "cookie"];
 
-/** Where only this machine listens. */
+/** Addresses that only this machine reaches. */
 const LOOPBACK = ["localhost", "127.0.0.1", "::1"];
 
 interface Caution {
   readonly env: string;
-  /** It is about collapsing, and so says nothing where nothing collapses. */
+  /** False when the caution holds where nothing collapses, too. */
   readonly ofCollapsing?: false;
   readonly applies: (settings: Settings) => boolean;
   readonly means: string;

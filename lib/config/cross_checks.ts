@@ -6,7 +6,7 @@ import type { Settings } from "./settings.ts";
 const WILDCARDS = ["::", "0.0.0.0"];
 const THIS_MACHINE = [...WILDCARDS, "localhost", "127.0.0.1", "::1"];
 
-/** What no single variable can know: values that do not go together. */
+/** Values that do not go together, which no single variable can know. */
 export const CROSS_CHECKS: readonly Rule[] = [
   {
     env: "METRICS_PORT",
@@ -76,14 +76,14 @@ function needsBackendTls(env: string, key: keyof Settings): Rule {
   };
 }
 
-/** Both listeners would want the port on one address. */
+/** Whether both listeners would want the port on one address. */
 function hostsOverlap({ grpcHost, metricsHost }: Settings): boolean {
   if (unixPath(grpcHost) !== undefined) return false;
   return grpcHost === metricsHost || WILDCARDS.includes(grpcHost) ||
     WILDCARDS.includes(metricsHost);
 }
 
-/** A call to the backend would come back to our own gRPC listener. */
+/** Whether a call to the backend would come back to our own gRPC listener. */
 function isSelf({ address }: BackendEntry, { grpcHost, grpcPort }: Settings): boolean {
   const { host, port, path } = address;
   const ownPath = unixPath(grpcHost);

@@ -4,10 +4,10 @@ import type { Settings } from "./settings.ts";
 
 /** One setting as people read it. */
 export interface SettingLine {
-  /** The variable. */
+  /** Name of the variable. */
   readonly name: string;
   readonly group: Group;
-  /** As it could be written in the environment; secrets masked; "" when unset. */
+  /** The value as it could be written in the environment; secrets masked; "" when unset. */
   readonly value: string;
 }
 
@@ -20,7 +20,7 @@ export function describeSettings(settings: Settings): readonly SettingLine[] {
   }));
 }
 
-/** How it is decided which methods collapse, in a sentence or two. */
+/** How methods that collapse are told from others, in a sentence or two. */
 export function describeMethods({ mode, methods }: Settings): string {
   if (mode === "off") return "No method collapses: COLLAPSER_MODE is off.";
   const [base, ...exclusions] = methods;

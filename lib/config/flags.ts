@@ -3,13 +3,15 @@ import { nearest } from "./nearest.ts";
 
 /** A flag that may be given. */
 export interface FlagSpec {
-  /** With its dashes. */
+  /** The flag with its dashes. */
   readonly flag: string;
-  /** Stands alone for "true"; a value then needs `=`. */
+  /** Whether the flag alone means "true"; a value then needs `=`. */
   readonly bare: boolean;
+  /** What stands for the value in help text. */
   readonly placeholder: string;
 }
 
+/** The flags that were given. */
 export interface Flags {
   /** Flag with its dashes -> the values given, in order; "true" for a bare one. */
   readonly values: ReadonlyMap<string, readonly string[]>;
@@ -53,7 +55,7 @@ export function readFlags(args: readonly string[], specs: readonly FlagSpec[]): 
   return { values, problems };
 }
 
-/** The next flag, taken for the value that is missing before it. */
+/** Whether the value that a flag needs is missing, and the next flag was taken for it. */
 function isAnotherFlag(value: string, inlineValue: boolean | undefined): boolean {
   return inlineValue !== true && value.startsWith("--");
 }

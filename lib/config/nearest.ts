@@ -1,4 +1,4 @@
-/** A known word and how many edits away from what was written it is. */
+/** A known word, and how many edits it is away from what was written. */
 export interface Nearest {
   readonly word: string;
   readonly distance: number;

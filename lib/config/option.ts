@@ -4,20 +4,20 @@ import type { Kind } from "./kinds/kind.ts";
 export const GROUPS = ["listen", "backend", "collapsing", "key", "lifetime", "logging"] as const;
 export type Group = typeof GROUPS[number];
 
-/** One variable: the only place where its name, default, meaning and kind are written. */
+/** One variable: the only place where its name, default, meaning and kind are written. `Value` is what is read from it. */
 export interface Option<Value = unknown> {
   readonly env: string;
   readonly group: Group;
   readonly kind: Kind<Value>;
-  /** Read when nothing was given; "" for what is then unset. */
+  /** Text that is read when nothing was given; "" for what is then unset. */
   readonly fallback: string;
-  /** There is no default: nothing starts without it. */
+  /** True when nothing starts without the variable: there is no default. */
   readonly required?: true;
-  /** When nothing was given, the value of this other variable. */
+  /** Another variable, whose value counts when nothing was given. */
   readonly sameAs?: string;
-  /** The Go original has it too, under this name. */
+  /** True when the Go original has the variable too, under this name. */
   readonly original?: true;
-  /** One line; names of values in backticks. */
+  /** What the variable means, in one line; names of values in backticks. */
   readonly help: string;
 }
 

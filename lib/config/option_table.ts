@@ -11,7 +11,7 @@ import { CACHE_URL, HOST_NAME, PATH, TOKEN } from "./kinds/text.ts";
 import { option } from "./option.ts";
 
 /**
- * Connections to one backend at most, whether BACKEND_CONNECTIONS asks for them or its stream limit leaves calls waiting:
+ * Connections to one backend at most, whether BACKEND_CONNECTIONS asks for them or a stream limit leaves calls waiting:
  * with the usual limit of 100 or 128 streams they carry about as many calls as BACKEND_MAX_CONCURRENT lets through.
  */
 export const MAX_BACKEND_CONNECTIONS = 8;

@@ -7,8 +7,10 @@ export type PolicyReading =
   | { readonly policies: readonly NamedPolicy[]; readonly ignored: readonly string[] }
   | { readonly problems: readonly string[] };
 
-/** Keys of a method's entry. Those of gRPC's own service config that are a client's business are known, and left to it. */
+/** Keys of an entry that are read. */
 const ENTRY_KEYS = ["name", "maxConcurrent", "collapser"];
+
+/** Keys of gRPC's own service config that are a client's business: known, and left to it. */
 const CLIENT_KEYS = [
   "timeout",
   "waitForReady",
@@ -17,6 +19,7 @@ const CLIENT_KEYS = [
   "maxRequestMessageBytes",
   "maxResponseMessageBytes",
 ];
+
 const COLLAPSER_KEYS = ["collapse", "ttl"];
 const NAME_KEYS = ["service", "method"];
 

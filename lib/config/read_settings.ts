@@ -7,6 +7,7 @@ import type { Settings } from "./settings.ts";
 import { unbuiltRules } from "./unbuilt.ts";
 import { unknownNames } from "./unknown_names.ts";
 
+/** Where a value is from. */
 export type Origin = "default" | "environment" | "flag";
 
 /** What came of reading the configuration. */
@@ -19,7 +20,7 @@ export type Reading =
   }
   | { readonly problems: readonly string[]; readonly warnings: readonly string[] };
 
-/** The text that speaks for one variable. */
+/** The text that speaks for one variable, and where it is from. */
 interface Given {
   readonly option: Option;
   readonly origin: Origin;

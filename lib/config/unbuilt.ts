@@ -7,7 +7,7 @@ import type { Settings } from "./settings.ts";
  */
 export interface Unbuilt {
   readonly env: string;
-  /** The values that are missing, as the documentation shows them; all when left out. */
+  /** Values that are missing, as the documentation shows them; all when left out. */
   readonly values?: string;
   readonly asks: (settings: Settings) => boolean;
   readonly instead: string;
@@ -15,7 +15,7 @@ export interface Unbuilt {
 
 const LEAVE_UNSET = "leave it unset";
 
-/** One row per feature; a row goes when its feature comes. */
+/** What is missing, one row per feature; a row goes when its feature comes. */
 export const UNBUILT: readonly Unbuilt[] = [
   { env: "COLLAPSER_STALE_DURATION", asks: (s) => s.staleDurationMs > 0, instead: "use 0" },
   {
@@ -32,7 +32,7 @@ export const UNBUILT: readonly Unbuilt[] = [
   whole("COLLAPSER_SHARED_CACHE", "sharedCacheUrl"),
 ];
 
-/** The table as rules that settings can break. */
+/** {@linkcode UNBUILT} as rules that settings can break. */
 export function unbuiltRules(): readonly Rule[] {
   return UNBUILT.map(({ env, asks, instead }) => ({
     env,

@@ -1,10 +1,10 @@
 import { nearest } from "./nearest.ts";
 import { OPTIONS } from "./options.ts";
 
-/** Ours alone: every unknown name under it is a mistake. */
+/** The prefix that is ours alone: every unknown name under it is a mistake. */
 const OWN_PREFIX = "COLLAPSER_";
 
-/** Other programs use these too, so only what looks like a slip of the pen counts. */
+/** Prefixes that other programs use too, so only what looks like a slip of the pen counts. */
 const SHARED_PREFIXES = ["BACKEND_", "GRPC_", "METRICS_", "DRAIN_", "LOG_"];
 const SLIP_DISTANCE = 2;
 

@@ -3,7 +3,7 @@ import config from "../../deno.json" with { type: "json" };
 /** The version of collapser, as `deno.json` has it. */
 export const VERSION: string = config.version;
 
-/** build/bundle.ts puts the commit here, in the file that it makes. */
+/** What build/bundle.ts replaces by the commit, in the file that it makes. */
 const STAMP = "@collapser-commit@";
 
 /** The commit that the program was built from; "source" where it was not built. */

@@ -6,13 +6,13 @@ const EXPECTED = "expected host:port, [v6]:port, dns:///host:port or unix:/path"
 /** The URI form of a name that may have several addresses (gRPC "Name Resolution"). */
 const DNS = "dns:///";
 
-/** Before the path of a unix socket. */
+/** What stands before the path of a unix socket. */
 const UNIX = "unix:";
 
-/** In brackets, with at least two colons; a zone may follow (RFC 4007 §11). */
+/** An IPv6 address in brackets, with at least two colons; a zone may follow (RFC 4007 §11). */
 const IPV6 = /^\[((?=.*:.*:)[0-9a-fA-F:.]+(?:%[\w.-]+)?)\]$/;
 
-/** What may stand before `=`: it becomes the value of a metric's label. */
+/** A backend's name before `=`: it becomes the value of a metric's label. */
 const NAME = /^([A-Za-z0-9][\w.-]*)=(.*)$/;
 
 /** An entry without its name, which may be made of the rest. */
@@ -22,6 +22,7 @@ type Place = Omit<BackendEntry, "name">;
 export interface HostPort {
   /** Host name or IP address, without brackets. */
   readonly host: string;
+  /** 1 to 65535. */
   readonly port: number;
 }
 
@@ -56,7 +57,7 @@ export const LISTEN_HOST: Kind<string> = {
   show: bracketed,
 };
 
-/** The same, or "unix:/path" as it is: the path of a socket. */
+/** An address to listen on as {@linkcode LISTEN_HOST} reads it, or "unix:" and the path of a socket as they are. */
 export const LISTEN_ADDRESS: Kind<string> = {
   placeholder: "HOST",
   parse(text) {

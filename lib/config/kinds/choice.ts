@@ -1,6 +1,6 @@
 import type { Kind } from "./kind.ts";
 
-/** What Go's strconv.ParseBool takes, in any case. */
+/** Spellings that Go's strconv.ParseBool takes, in any case. */
 const BOOLEANS: ReadonlyMap<string, boolean> = new Map([
   ["1", true],
   ["t", true],

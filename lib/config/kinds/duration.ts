@@ -1,6 +1,6 @@
 import type { Kind, Parsed } from "./kind.ts";
 
-/** What one unit is in nanoseconds; the two micro signs are different characters. */
+/** Nanoseconds in one unit; the two micro signs are different characters. */
 const UNIT_NS: ReadonlyMap<string, bigint> = new Map([
   ["ns", 1n],
   ["us", 1_000n],
@@ -12,22 +12,22 @@ const UNIT_NS: ReadonlyMap<string, bigint> = new Map([
   ["h", 3_600_000_000_000n],
 ]);
 
-/** Longer alternatives first, so that `ms` is not read as `m` and a stray `s`. */
+/** A number and its unit; longer units first, so that `ms` is not read as `m` and a stray `s`. */
 const PART = /(\d*)(?:\.(\d*))?(ns|us|\u00b5s|\u03bcs|ms|s|m|h)/y;
 
 const EXAMPLE = "such as 100ms";
 
-/** What `setTimeout` can wait: a longer one would fire at once. */
+/** The longest `setTimeout` can wait: a longer one would fire at once. */
 export const MAX_DURATION_MS = 2 ** 31 - 1;
 
-/** A Go duration of 0 or more, in milliseconds. */
+/** A Go duration of 0 or more, in milliseconds and fractions of one. */
 export const DURATION: Kind<number> = {
   placeholder: "DURATION",
   parse: parseDuration,
   show: showDuration,
 };
 
-/** A Go duration above 0, in milliseconds. */
+/** A Go duration above 0, in milliseconds and fractions of one. */
 export const POSITIVE_DURATION: Kind<number> = {
   ...DURATION,
   parse(text) {

@@ -1,7 +1,4 @@
-/**
- * What a text turned out to be: a value, or why it is none. `why` is written to
- * follow `Cannot parse NAME "text": `.
- */
+/** What a text turned out to be: a value, or why it is none. `why` is written to follow `Cannot parse NAME "text": `. */
 export type Parsed<T> = { readonly value: T } | { readonly why: string };
 
 /** One kind of value: how it is read, how it is written back, what help calls it. */
@@ -12,13 +9,13 @@ export interface Kind<T> {
   readonly bare?: true;
   /** True when the text must never be repeated in a message. */
   readonly secret?: true;
-  /** Never throws. `text` is trimmed, and empty where neither a value nor a default is given. */
+  /** Reads a text that is trimmed, and empty where neither a value nor a default is given. Never throws. */
   parse(text: string): Parsed<T>;
   /** Text that `parse` would read as the same value; a secret is masked instead. */
   show(value: T): string;
 }
 
-/** The same kind, where no text at all is a value too: undefined. */
+/** `kind`, with no text at all for a value too: undefined. */
 export function optional<T>(kind: Kind<T>): Kind<T | undefined> {
   return {
     ...kind,

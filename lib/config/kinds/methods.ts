@@ -1,12 +1,15 @@
 import type { Kind, Parsed } from "./kind.ts";
 
-/** Words that may open the list: what is eligible unless excluded. */
+/** Words that may open COLLAPSER_METHODS: what is eligible unless excluded. */
 const BASES = ["auto", "schema", "*"];
 
 /** `/pkg.Service/Method` or `/pkg.Service/*`; a service name may itself hold slashes. */
 const PATTERN = /^\/[^\s*!]+\/(?:[^\/\s*!]+|\*)$/;
 
-/** The shape of COLLAPSER_METHODS; what it selects is the collapse room's to say. */
+/**
+ * The shape of COLLAPSER_METHODS, in the order given: a base and exclusions, or a list of patterns. What it selects is
+ * the collapse room's to say.
+ */
 export const METHODS: Kind<readonly string[]> = {
   placeholder: "METHODS",
   parse(text): Parsed<readonly string[]> {

@@ -9,7 +9,7 @@ export const PORT: Kind<number> = {
   placeholder: "PORT",
 };
 
-/** How many results are kept: 0 means as many as the bytes allow, as in the Go original. */
+/** How many results are kept: 0 means as many as the bytes allow, as in the Go original, and is read as Infinity. */
 export const ENTRIES: Kind<number> = {
   placeholder: "COUNT",
   parse(text) {

@@ -1,6 +1,6 @@
 import type { Kind } from "./kind.ts";
 
-/** Path of a file; whether it can be read is found out when it is. */
+/** Path of a file; whether the file can be read is found out when it is. */
 export const PATH: Kind<string> = {
   placeholder: "PATH",
   parse: (text) => ({ value: text }),
@@ -23,7 +23,7 @@ export const SERVICE: Kind<string> = {
   show: (name) => name,
 };
 
-/** A bearer token: what a header can carry (RFC 9110 §5.5) without a space. */
+/** A bearer token of characters that a header can carry (RFC 9110 §5.5), without a space. */
 export const TOKEN: Kind<string> = {
   placeholder: "TOKEN",
   secret: true,
@@ -35,7 +35,7 @@ export const TOKEN: Kind<string> = {
   show: () => "(set)",
 };
 
-/** Where a shared cache is; the password in it is a secret. */
+/** URL of a shared cache; the password in it is a secret. */
 export const CACHE_URL: Kind<string> = {
   ...url(["redis:", "rediss:", "valkey:", "valkeys:"], "redis://host:6379"),
   secret: true,
