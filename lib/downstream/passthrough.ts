@@ -133,7 +133,9 @@ export class Passthrough implements ExchangeOwner {
    */
   #changes(): void {
     const { route: { method: { verdict, service } }, session: { context } } = this.#call;
-    if (verdict.eligible || this.exchange.attempts === 0 || context.limits.invalidate === "off") return;
+    if (verdict.eligible || this.exchange.attempts === 0 || context.limits.invalidate === "off") {
+      return;
+    }
     service.generation++;
     context.counters.countInvalidation(service.name);
   }

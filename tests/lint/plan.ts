@@ -134,7 +134,6 @@ export const LEANING_OPENERS: readonly string[] = [
 /** The rooms whose doc comments may still open with {@linkcode LEANING_OPENERS}. The list only shrinks. */
 export const COMMENTS_OPEN: readonly string[] = [
   "lib/balance/",
-  "lib/config/",
   "lib/downstream/",
   "lib/proxy/",
   "lib/upstream/",
