@@ -91,7 +91,7 @@ export class History {
 function readingOf(counters: ProxyCounters, nowMs: number): Reading {
   const calls = noCalls();
   let failed = 0;
-  for (const { outcomes, responses } of counters.methods.values()) {
+  for (const { outcomes, responses } of counters.all()) {
     for (const outcome of OUTCOMES) calls[outcome] += outcomes[outcome];
     for (const status of TROUBLE) failed += responses.counts[status]!;
   }

@@ -4,11 +4,14 @@ export class BoundedPaths<T> {
   readonly #byPath = new Map<string, T>();
   readonly #maxPaths: number;
   readonly #maxChars: number;
+  readonly #onDrop: (value: T) => void;
   #chars = 0;
 
-  constructor(maxPaths: number, maxChars: number) {
+  /** `onDrop` hears what went to make room. */
+  constructor(maxPaths: number, maxChars: number, onDrop: (value: T) => void = () => {}) {
     this.#maxPaths = maxPaths;
     this.#maxChars = maxChars;
+    this.#onDrop = onDrop;
   }
 
   get(path: string): T | undefined {
@@ -23,9 +26,10 @@ export class BoundedPaths<T> {
   add(path: string, value: T): void {
     this.#byPath.set(path, value);
     this.#chars += path.length;
-    for (const [oldest] of this.#byPath) {
+    for (const [oldest, dropped] of this.#byPath) {
       if (this.#byPath.size <= this.#maxPaths && this.#chars <= this.#maxChars) return;
       this.delete(oldest);
+      this.#onDrop(dropped);
     }
   }
 

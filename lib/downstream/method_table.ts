@@ -47,7 +47,7 @@ export interface Method {
   readonly service: Service;
   readonly verdict: Verdict;
   readonly policy: MethodPolicy;
-  /** Its own; they are shown once a backend has answered the method, and count as those of `other` until then. */
+  /** Its own; they have a label once a backend has answered the method. */
   counters: MethodCounters;
   /** A backend has answered it with something other than UNIMPLEMENTED. */
   isConfirmed: boolean;
@@ -78,7 +78,11 @@ export class MethodTable {
   /** Stands in where a request is no gRPC call at all: nobody judges it, and it takes no label. */
   readonly none: Method;
   readonly #confirmed = new BoundedPaths<Method>(MAX_CONFIRMED, MAX_CONFIRMED_CHARS);
-  readonly #strangers = new BoundedPaths<Method>(MAX_STRANGERS, MAX_STRANGER_CHARS);
+  readonly #strangers = new BoundedPaths<Method>(
+    MAX_STRANGERS,
+    MAX_STRANGER_CHARS,
+    (method) => this.#dismiss(method),
+  );
   readonly #services = new Services();
   readonly #options: MethodTableOptions;
   #policies: readonly NamedPolicy[] = [];
@@ -114,6 +118,7 @@ export class MethodTable {
       behaviour: new Behaviour(),
       recent: {},
     };
+    this.#options.counters.unnamed.add(made.counters);
     this.#strangers.add(path, made);
     this.#options.observer.methodJudged(path, verdict);
     return made;
@@ -127,7 +132,7 @@ export class MethodTable {
   /** A backend knows the method. */
   confirm(method: Method): void {
     method.isConfirmed = true;
-    method.counters = this.#options.counters.show(method.counters);
+    method.counters = this.#options.counters.name(method.counters);
     this.#strangers.delete(method.path);
     this.#confirmed.add(method.path, method);
     this.#options.onConfirm?.(method.service.name);
@@ -174,7 +179,14 @@ export class MethodTable {
       find({ service: "", method: "" }) ?? NO_POLICY;
   }
 
+  /** A stranger is forgotten: what it has counted must not be. */
+  #dismiss({ counters }: Method): void {
+    this.#options.counters.countAsOther(counters);
+    this.#options.counters.unnamed.delete(counters);
+  }
+
   #forget(): void {
+    for (const stranger of this.#strangers.values()) this.#dismiss(stranger);
     this.#confirmed.clear();
     this.#strangers.clear();
     this.epoch++;

@@ -131,7 +131,10 @@ export type Side = "caller" | "backend";
  * Label sets are bounded here: a caller cannot make them grow without end.
  */
 export class ProxyCounters {
+  /** By label. */
   readonly methods = new Map<string, MethodCounters>();
+  /** Those of methods that no backend has answered yet: they have no label, and are in no sum but that of all. */
+  readonly unnamed = new Set<MethodCounters>();
   readonly backends: BackendCounters[] = [];
   readonly passed: Record<PassReason, number> = {
     method: 0,
@@ -178,14 +181,21 @@ export class ProxyCounters {
     return other;
   }
 
-  /** Shows a method's own counters, under its label or, once there are {@linkcode MAX_LABELS}, as those of `other`. */
-  show(own: MethodCounters): MethodCounters {
-    const shown = this.method(own.label);
-    shown.take(own);
-    return shown;
+  /** All methods' counters, named or not. */
+  *all(): Generator<MethodCounters> {
+    yield* this.methods.values();
+    yield* this.unnamed;
   }
 
-  /** Counts what a method has counted as that of `other`. */
+  /** Gives a method's counters their label or, once there are {@linkcode MAX_LABELS}, adds them to those of `other`. */
+  name(own: MethodCounters): MethodCounters {
+    this.unnamed.delete(own);
+    const named = this.method(own.label);
+    named.take(own);
+    return named;
+  }
+
+  /** Adds what a method without a label has counted so far to the counters of `other`. */
   countAsOther(own: MethodCounters): void {
     this.#other.take(own);
   }

@@ -45,7 +45,7 @@ export function readingOf(histogram: LatencyHistogram): HistogramReading {
 
 function callsThat(source: MetricsSource, outcome: Outcome): number {
   let calls = 0;
-  for (const { outcomes } of source.counters.methods.values()) calls += outcomes[outcome];
+  for (const { outcomes } of source.counters.all()) calls += outcomes[outcome];
   return calls;
 }
 

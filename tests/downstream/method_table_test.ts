@@ -51,12 +51,13 @@ Deno.test("MethodTable has one service for a name while anybody refers to it, th
   assertStrictEquals(table.method("/a.S/GetX").service, service);
 });
 
-Deno.test("MethodTable shows a method once a backend has answered it, with all it has counted", () => {
+Deno.test("MethodTable names a method once a backend has answered it, with all it has counted", () => {
   const counters = new ProxyCounters();
   const table = tableOf({ counters });
   const method = table.method("/a.S/GetX");
   method.counters.outcomes.led += 2;
   assertEquals([...counters.methods.keys()], []);
+  assertEquals([...counters.all()].map(({ outcomes }) => outcomes.led), [2]);
   table.confirm(method);
   method.counters.outcomes.hit++;
   const { led, hit } = counters.methods.get("/a.S/GetX")!.outcomes;

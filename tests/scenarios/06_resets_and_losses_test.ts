@@ -205,12 +205,16 @@ Deno.test("Scenario 6(e): a caller that resets its stream, or is lost, takes not
 Deno.test("Scenario 6(f): what was lost shows in /ready and in the metrics, by its code", async () => {
   await using rig = await RawRig.start();
   const caller = await rig.caller();
-  const reset = caller.call(GET, "1");
+  const known = caller.call(GET, "0"); // what no backend has answered has no label of its own
   await rig.backend.has(1);
-  rig.backend.requests[0]!.resets(ERROR_CODE.internalError);
+  rig.backend.requests[0]!.replies(["known"]);
+  await ends(known);
+  const reset = caller.call(GET, "1");
+  await rig.backend.has(2);
+  rig.backend.requests[1]!.resets(ERROR_CODE.internalError);
   await ends(reset);
   const lost = caller.call(GET, "1");
-  await rig.backend.has(2);
+  await rig.backend.has(3);
   await rig.backend.stop();
   await ends(lost);
   assertEquals(lost.status, 14);

@@ -260,7 +260,7 @@ function isAtRest({ sidecar: { proxy } }: LocalSidecar, connections?: number): b
     0,
   );
   let decided = 0;
-  for (const { outcomes } of proxy.counters.methods.values()) {
+  for (const { outcomes } of proxy.counters.all()) {
     decided += Object.values(outcomes).reduce((sum, count) => sum + count, 0);
   }
   return isQuiet && durations === decided &&

@@ -65,7 +65,7 @@ export class LocalSidecar implements AsyncDisposable {
   /** Calls by outcome, of all methods together. */
   get outcomes(): Record<Outcome, number> {
     const sum = { hit: 0, joined: 0, led: 0, passed: 0, stale: 0, rejected: 0 };
-    for (const { outcomes } of this.sidecar.proxy.counters.methods.values()) {
+    for (const { outcomes } of this.sidecar.proxy.counters.all()) {
       for (const outcome of OUTCOMES) sum[outcome] += outcomes[outcome];
     }
     return sum;

@@ -245,7 +245,7 @@ export class ProxyRig {
   /** Outcomes of all methods, those that are 0 left out. */
   get outcomes(): Record<string, number> {
     const sums: Record<string, number> = {};
-    for (const { outcomes } of this.proxy.counters.methods.values()) {
+    for (const { outcomes } of this.proxy.counters.all()) {
       for (const [name, count] of Object.entries(outcomes)) {
         if (count > 0) sums[name] = (sums[name] ?? 0) + count;
       }
@@ -309,7 +309,7 @@ export class ProxyRig {
     const outcomes = Object.values(this.outcomes).reduce((sum, count) => sum + count, 0);
     assertEquals(outcomes, made, `outcomes of all calls: ${Deno.inspect(this.outcomes)}`);
     let answers = 0;
-    for (const { responses } of counters.methods.values()) {
+    for (const { responses } of counters.all()) {
       answers += responses.counts.reduce((sum, count) => sum + count, 0);
     }
     assertEquals(answers, made, "statuses of all calls");
