@@ -76,9 +76,9 @@ export class BalancedCluster implements Upstream, DetectionOwner {
     });
     for (const host of known.values()) {
       this.#forget(host);
-      const at = counters.backends.indexOf(host.endpoint.counters);
-      if (at >= 0) counters.backends.splice(at, 1);
-      host.endpoint.retire();
+      const own = host.endpoint.counters;
+      counters.backendLeaves(own);
+      host.endpoint.retire(() => counters.backendIsGone(own));
     }
     this.#judgeAll();
   }
@@ -184,7 +184,7 @@ export class BalancedCluster implements Upstream, DetectionOwner {
     const { timers } = this.#context;
     const { endpoint } = host;
     const world = { backend: endpoint, timers, scheme: this.#options.scheme };
-    const probe = healthProbe(world, endpoint.name, (recovery) => {
+    const probe = healthProbe(world, endpoint.authority, (recovery) => {
       this.#probes.delete(host);
       this.#detection.recovers(host, recovery);
     });

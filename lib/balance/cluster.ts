@@ -19,6 +19,8 @@ export interface ClusterOptions {
   readonly backends: readonly BackendEntry[];
   readonly backendKind: BackendKind;
   readonly backendRouting: Routing;
+  /** Name to expect in the backends' certificates (BACKEND_TLS_SERVER_NAME). */
+  readonly backendTlsServerName?: string | undefined;
   readonly backendConnections: number;
   /** Connections to one backend at most, when its stream limit leaves calls waiting. */
   readonly backendMaxConnections: number;
@@ -27,6 +29,8 @@ export interface ClusterOptions {
   readonly backendConnectTimeoutMs: number;
   readonly backendMaxConcurrent: number;
   readonly backendMaxPending: number;
+  /** Longest a call without a deadline waits for a place, too. */
+  readonly backendTimeoutMs: number;
   /**
    * One pool for all backends in place of a bulkhead around each, to measure what the bulkheads are worth:
    * `backendMaxConcurrent` and `backendMaxPending` are then those of all together. @default false
@@ -111,9 +115,11 @@ function optionsFor({ name, address }: Located, options: ClusterOptions): Endpoi
   return {
     name,
     address,
+    tlsName: options.backendTlsServerName,
     connectTimeoutMs: options.backendConnectTimeoutMs,
     maxConcurrent: options.backendMaxConcurrent,
     maxPending: options.backendMaxPending,
+    queueTimeoutMs: options.backendTimeoutMs,
     connections: options.backendConnections,
     maxConnections: options.backendMaxConnections,
     adapts: options.backendAdaptiveConcurrency,

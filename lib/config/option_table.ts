@@ -14,7 +14,7 @@ import { option } from "./option.ts";
  * Connections to one backend at most, whether BACKEND_CONNECTIONS asks for them or a stream limit leaves calls waiting:
  * with the usual limit of 100 or 128 streams they carry about as many calls as BACKEND_MAX_CONCURRENT lets through.
  */
-export const MAX_BACKEND_CONNECTIONS = 8;
+export const MAX_BACKEND_CONNECTIONS = 64;
 
 const CONNECTIONS = count({ min: 1, max: MAX_BACKEND_CONNECTIONS });
 const LOG_LEVEL = oneOf(["debug", "info", "warn", "error"], new Map([["warning", "warn"]]));

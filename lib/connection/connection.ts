@@ -25,6 +25,8 @@ export interface ConnectionOptions<Owner> {
   readonly sink: ConnectionSink<Owner>;
   /** The cache of fields and lists that the connections of one role share. */
   readonly headerCache: HeaderCache;
+  /** Tells this process from others, to whoever knows {@linkcode INSTANCE_SETTING}: 32 bits. @default 0, unsaid */
+  readonly instance?: number;
 }
 
 /**
@@ -40,13 +42,13 @@ export class Connection<Owner> implements FrameHandler {
   readonly #control: ControlFrames<Owner>;
   readonly #preface: Preface<Owner>;
 
-  constructor({ role, sink, headerCache }: ConnectionOptions<Owner>) {
+  constructor({ role, sink, headerCache, instance = 0 }: ConnectionOptions<Owner>) {
     this.#core = new Core(role === "server", sink);
     this.#reader = new FrameReader(this);
     this.#data = new DataFrames(this.#core);
     this.#headers = new HeaderFrames(this.#core, headerCache);
     this.#control = new ControlFrames(this.#core);
-    this.#preface = new Preface(this.#core);
+    this.#preface = new Preface(this.#core, instance);
   }
 
   // ---- what the transport calls
@@ -115,6 +117,11 @@ export class Connection<Owner> implements FrameHandler {
   /** Whether {@linkcode openStream} may be called: client role, and the peer has room (RFC 9113 §5.1.2). */
   get canOpen(): boolean {
     return this.#core.canOpen;
+  }
+
+  /** No stream of ours can ever be opened here again: every id was used (RFC 9113 §5.1.1). */
+  get isOutOfIds(): boolean {
+    return this.#core.isOutOfIds;
   }
 
   /** We have sent GOAWAY. */

@@ -1,10 +1,11 @@
-import { ERROR_CODE, MAX_WINDOW_BYTES, writeGoAway, writeRstStream } from "../wire/mod.ts";
+import { ERROR_CODE, writeGoAway, writeRstStream } from "../wire/mod.ts";
 import { Allowance } from "./allowance.ts";
 import type { Fault } from "./fault.ts";
 import { writeHttp1Refusal } from "./http1.ts";
 import {
   IDLE_FRAME_UNITS,
   IDLE_FRAMES,
+  MAX_STREAM_ID,
   NO_LAST_STREAM,
   RAPID_RESET_UNITS,
   RESET_UNITS,
@@ -75,7 +76,12 @@ export class Core<Owner> {
   /** Whether the peer has room for a stream of ours (RFC 9113 §5.1.2). */
   get canOpen(): boolean {
     return this.failed === undefined && this.peerLastStreamId === undefined && !this.draining &&
-      this.streams.size < this.peer.maxConcurrentStreams && this.#nextStreamId < MAX_WINDOW_BYTES;
+      this.streams.size < this.peer.maxConcurrentStreams && !this.isOutOfIds;
+  }
+
+  /** Every id that a stream of ours could have was used; the next one needs another connection (RFC 9113 §5.1.1). */
+  get isOutOfIds(): boolean {
+    return this.#nextStreamId > MAX_STREAM_ID;
   }
 
   /** Opens a stream of ours. */

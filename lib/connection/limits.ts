@@ -70,3 +70,6 @@ export const RESETS = {
   burst: RAPID_RESET_UNITS * MAX_CONCURRENT_STREAMS,
   perSecond: 5_000,
 } as const;
+
+/** The last id that a stream of a client may have (RFC 9113 §5.1.1): 31 bits, odd. */
+export const MAX_STREAM_ID = 2 ** 31 - 1;

@@ -17,6 +17,7 @@ import {
   MAX_HEADER_LIST_BYTES,
   STREAM_WINDOW_BYTES,
 } from "./limits.ts";
+import { INSTANCE_SETTING } from "./settings.ts";
 
 /**
  * How a connection begins (RFC 9113 §3.4): what we say first is in the output from the start, and a client's preface is
@@ -29,10 +30,11 @@ export class Preface<Owner> {
   /** Bytes of the client's preface that are still to come. */
   #left: number;
 
-  constructor(core: Core<Owner>) {
+  /** `instance` is what we say in {@linkcode INSTANCE_SETTING}, unless it is 0. */
+  constructor(core: Core<Owner>, instance: number) {
     this.#core = core;
     this.#left = core.isServer ? CLIENT_PREFACE.length : 0;
-    writeFirst(core.send.out, core.isServer);
+    writeFirst(core.send.out, core.isServer, instance);
   }
 
   /** Whether the client's preface has come whole, or none is to come. */
@@ -65,7 +67,7 @@ export class Preface<Owner> {
 }
 
 /** Appends preface and SETTINGS, and the window of the connection, which SETTINGS cannot say (RFC 9113 §6.9.2). */
-function writeFirst(out: OutputBuffer, isServer: boolean): void {
+function writeFirst(out: OutputBuffer, isServer: boolean, instance: number): void {
   if (!isServer) {
     const at = out.extend(CLIENT_PREFACE.length);
     putLatin1(CLIENT_PREFACE, out.bytes, at);
@@ -74,6 +76,7 @@ function writeFirst(out: OutputBuffer, isServer: boolean): void {
     isServer ? [SETTING.maxConcurrentStreams, MAX_CONCURRENT_STREAMS] : [SETTING.enablePush, 0],
     [SETTING.initialWindowSize, STREAM_WINDOW_BYTES],
     [SETTING.maxHeaderListSize, MAX_HEADER_LIST_BYTES],
+    ...(instance === 0 ? [] : [[INSTANCE_SETTING, instance] as const]),
   ]);
   writeWindowUpdate(out, 0, CONNECTION_WINDOW_BYTES - DEFAULT_WINDOW_BYTES);
 }

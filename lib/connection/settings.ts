@@ -10,6 +10,12 @@ import {
   SETTING,
 } from "../wire/mod.ts";
 
+/**
+ * A setting of our own, from the range that nobody has assigned: a number that tells one process from another, so that one
+ * which is connected to itself finds out. Peers ignore it (RFC 9113 §6.5.2), and it costs a call nothing.
+ */
+export const INSTANCE_SETTING = 0xc011;
+
 /** The settings that a peer has announced; the initial values are the protocol's (RFC 9113 §6.5.2). */
 export interface PeerSettings {
   headerTableBytes: number;
@@ -17,6 +23,8 @@ export interface PeerSettings {
   initialWindowBytes: number;
   maxFrameBytes: number;
   maxHeaderListBytes: number;
+  /** Which process it is, where it says so ({@linkcode INSTANCE_SETTING}); 0 where it does not. */
+  instance: number;
 }
 
 export function initialPeerSettings(): PeerSettings {
@@ -26,6 +34,7 @@ export function initialPeerSettings(): PeerSettings {
     initialWindowBytes: DEFAULT_WINDOW_BYTES,
     maxFrameBytes: DEFAULT_MAX_FRAME_BYTES,
     maxHeaderListBytes: Infinity,
+    instance: 0,
   };
 }
 
@@ -79,6 +88,9 @@ export function applySettings(
         break;
       case SETTING.maxHeaderListSize:
         settings.maxHeaderListBytes = value;
+        break;
+      case INSTANCE_SETTING:
+        settings.instance = value;
         break;
         // RFC 9113 §6.5.2: an identifier that is not known is ignored.
     }

@@ -42,6 +42,8 @@ export interface CallerContext extends CallContext {
   readonly turn: Turn;
   /** Interns what callers send. */
   readonly requestHeaders: HeaderCache;
+  /** What callers' connections say, so that one which is our own backend's is known for what it is. */
+  readonly instance: number;
   /** A caller's connection is gone. */
   readonly sessionClosed: (session: CallerSession) => void;
 }
@@ -67,8 +69,13 @@ export class CallerSession implements ConnectionSink<Call>, PumpOwner, CallerLin
   constructor(socket: Socket, options: { context: CallerContext; remote: string }) {
     this.context = options.context;
     this.remote = options.remote;
-    const { requestHeaders, turn, timers } = options.context;
-    this.connection = new Connection({ role: "server", sink: this, headerCache: requestHeaders });
+    const { requestHeaders, turn, timers, instance } = options.context;
+    this.connection = new Connection({
+      role: "server",
+      sink: this,
+      headerCache: requestHeaders,
+      instance,
+    });
     this.#pump = new Pump(socket, this.connection, {
       owner: this,
       turn,

@@ -21,6 +21,7 @@ export const REFUSAL_REASONS = [
   "method_full",
   "unreachable",
   "ejected",
+  "queue_timeout",
 ] as const;
 export type RefusalReason = typeof REFUSAL_REASONS[number];
 
@@ -50,6 +51,13 @@ export class LatencyHistogram {
     this.counts[bucket]!++;
     this.sumSeconds += milliseconds / 1_000;
     this.count++;
+  }
+
+  /** Adds what `other` has counted. */
+  take({ counts, sumSeconds, count }: LatencyHistogram): void {
+    counts.forEach((value, bucket) => this.counts[bucket]! += value);
+    this.sumSeconds += sumSeconds;
+    this.count += count;
   }
 }
 
@@ -105,6 +113,7 @@ export class BackendCounters {
     method_full: 0,
     unreachable: 0,
     ejected: 0,
+    queue_timeout: 0,
   };
   /** Calls sent to the backend, those sent again after a refusal included. */
   calls = 0;
@@ -159,6 +168,14 @@ export class ProxyCounters {
     caller: new Map(),
     backend: new Map(),
   };
+  /** Peers that said that they are going away, by error code (RFC 9113 §6.8). */
+  readonly goAways: Record<Side, Map<number, number>> = { caller: new Map(), backend: new Map() };
+  /** Faults of ours that cost somebody a call, or a connection. */
+  faults = 0;
+  /** Those of backends that are none any more and finish their last calls. */
+  readonly leaving = new Set<BackendCounters>();
+  /** What backends have counted that are gone: sums over all backends must not shrink. */
+  readonly departed = new BackendCounters("");
   /** Callers' connections that are open. */
   connections = 0;
 
@@ -210,6 +227,31 @@ export class ProxyCounters {
 
   countInvalidation(service: string): void {
     bump(this.invalidated, service, OTHER_LABEL);
+  }
+
+  countGoAway(side: Side, code: number): void {
+    bump(this.goAways[side], code, -1);
+  }
+
+  /** A backend is none any more, and finishes its last calls. */
+  backendLeaves(counters: BackendCounters): void {
+    const at = this.backends.indexOf(counters);
+    if (at >= 0) this.backends.splice(at, 1);
+    this.leaving.add(counters);
+  }
+
+  /** A backend that leaves has no calls any more. */
+  backendIsGone(counters: BackendCounters): void {
+    if (!this.leaving.delete(counters)) return;
+    this.departed.calls += counters.calls;
+    this.departed.latency.take(counters.latency);
+  }
+
+  /** The counters of all backends there ever were, those that are gone in one. */
+  *everyBackend(): Generator<BackendCounters> {
+    yield* this.backends;
+    yield* this.leaving;
+    yield this.departed;
   }
 
   countConnectionError(side: Side, code: number): void {

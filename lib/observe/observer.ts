@@ -5,6 +5,12 @@ import type { Side } from "./counters.ts";
 export interface UpstreamObserver {
   /** A peer broke the protocol, and its connection was closed. `remote` names the peer. */
   connectionFailed(side: Side, fault: Fault, remote: string): void;
+  /** A peer says that it is going away, and that it is not for politeness' sake; `debug` is its own word. */
+  goneAway(side: Side, said: { code: number; debug: string }, remote: string): void;
+  /** A call was turned away from a backend; `why` is in words. */
+  turnedAway(backend: string, why: string): void;
+  /** What the backend's reflection has answered about a service could not be used; told once for each reason. */
+  notDescribed(service: string, why: string): void;
   /** A backend can be reached from now on. */
   backendUp(backend: string): void;
   /** A backend cannot be reached; `why` is in words. */
@@ -36,6 +42,9 @@ export const SILENT: ProxyObserver = {
   couldHaveCollapsed() {},
   keptApartBy() {},
   connectionFailed() {},
+  goneAway() {},
+  turnedAway() {},
+  notDescribed() {},
   backendUp() {},
   backendDown() {},
   backendEjected() {},

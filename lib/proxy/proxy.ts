@@ -1,4 +1,4 @@
-import { type Cluster, makeCluster } from "../balance/mod.ts";
+import { type BackendEntry, type Cluster, makeCluster } from "../balance/mod.ts";
 import {
   CollapseMap,
   compileEligibility,
@@ -22,7 +22,7 @@ import {
 } from "../downstream/mod.ts";
 import { containedObserver, ProxyCounters } from "../observe/mod.ts";
 import { CallbackAlarm, type Socket, type Timers, Turn } from "../transport/mod.ts";
-import { Reflection, type UpstreamContext } from "../upstream/mod.ts";
+import { authorityOf, Reflection, type UpstreamContext } from "../upstream/mod.ts";
 import { ERROR_CODE, HeaderCache } from "../wire/mod.ts";
 import { Inspection } from "./inspection.ts";
 import type { ProxyEnvironment, ProxyOptions } from "./options.ts";
@@ -64,8 +64,8 @@ export class Proxy {
 
   constructor(options: ProxyOptions, environment: ProxyEnvironment) {
     const { timers, codec } = environment;
-    const observer = containedObserver(environment.observer);
     const { counters } = this;
+    const observer = containedObserver(environment.observer, counters);
     const turn = new Turn();
     this.#timers = timers;
     this.map = new CollapseMap<FlightCall>(options);
@@ -84,15 +84,21 @@ export class Proxy {
     this.#methods = methods;
     methods.setPolicies(options.policies ?? []);
     const scheme = options.backendUseTls ? "https" : "http";
+    const instance = 1 + Math.floor(environment.random() * (2 ** 32 - 1));
     const backendContext: UpstreamContext = {
-      ...{ ...environment, observer, turn, counters },
+      ...{ ...environment, observer, turn, counters, instance },
       replyHeaders: new HeaderCache(),
     };
     const { resolve } = environment;
     this.#backend = makeCluster(options, { context: backendContext, resolve, scheme });
     if (options.asksDescriptors && collapses && heedsDescriptors(options.methods)) {
       const world = { backend: this.#backend, timers, scheme } as const;
-      this.#reflection = new Reflection(world, (service) => methods.reconsider(service));
+      const [{ address }] = options.backends as [BackendEntry];
+      this.#reflection = new Reflection(world, {
+        authority: authorityOf(address, options.backendTlsServerName),
+        observer,
+        changed: (service) => methods.reconsider(service),
+      });
     }
     const missed = new MissedSharing(observer, (name) => isKeyMetadata(name) && inKey(name));
     this.inspection = new Inspection({
@@ -119,6 +125,7 @@ export class Proxy {
         // A pseudo-header that is not defined must be found with the others, and refused (RFC 9113 §8.3).
         isKeyMetadata(name) && !inKey(name) && !STEADY_FIELDS.has(name) && !name.startsWith(":")
       ),
+      instance,
       sessionClosed: (session) => this.#forget(session),
     };
     this.#contexts = new CallerContexts(this.#context, routing);

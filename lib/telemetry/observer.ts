@@ -6,6 +6,9 @@ import { RateLimit } from "./rate_limit.ts";
 /** Metadata names that say who asks: leaving one out of the key may hand an answer to the wrong caller. */
 const SAYS_WHO = /auth|cookie|token|key|secret|session|user|account|tenant|subject|client-cert/;
 
+/** Characters of a peer's own reason for going away that are logged. */
+const MAX_DEBUG_CHARS = 200;
+
 /** Writes what the proxy tells into the log; repetitive kinds at most once a second. */
 export function loggingObserver(
   log: Logger,
@@ -15,6 +18,7 @@ export function loggingObserver(
   const judged = new Named(log, "methods and how they are judged");
   const savings = new Named(log, "methods whose calls could be shared");
   const apart = new Named(log, "metadata names that keep calls apart");
+  const undescribed = new Named(log, "reasons why services are not described");
   return {
     methodJudged(method, { eligible, why }) {
       if (!judged.admit(`${method} ${why}`)) return; // again when more is known of it
@@ -40,6 +44,26 @@ export function loggingObserver(
       limited(side, (left) => {
         log.warn("Connection closed: the peer broke the protocol", { ...said, ...left });
       });
+    },
+    goneAway(side, { code, debug }, remote) {
+      limited(`going away: ${side}`, (left) => {
+        const said = {
+          side,
+          remote,
+          code: errorCodeName(code),
+          why: debug.slice(0, MAX_DEBUG_CHARS),
+        };
+        log.warn("Peer is going away, and says why", { ...said, ...left });
+      });
+    },
+    turnedAway(backend, why) {
+      limited(`turned away: ${backend}`, (left) => {
+        log.warn("Call turned away", { backend, why, ...left });
+      });
+    },
+    notDescribed(service, why) {
+      if (!undescribed.admit(why)) return;
+      log.info("The backend does not describe a service", { service, why });
     },
     backendUp(backend) {
       limited(`up: ${backend}`, (left) => log.info("Backend is reachable", { backend, ...left }));

@@ -18,7 +18,7 @@ export function addOriginalMetrics(metrics: MetricSet, source: MetricsSource): v
   });
   metrics.counter("collapser_backend_calls_total", {
     help: "Calls sent to all backends, those sent again included.",
-    collect: (put) => put(counters.backends.reduce((sum, { calls }) => sum + calls, 0)),
+    collect: (put) => put([...counters.everyBackend()].reduce((sum, { calls }) => sum + calls, 0)),
   });
   metrics.counter("collapser_cache_hits_total", {
     help: "Calls answered with a stored result.",
@@ -34,7 +34,8 @@ export function addOriginalMetrics(metrics: MetricSet, source: MetricsSource): v
   });
   metrics.histogram("collapser_backend_latency_seconds", {
     help: "Time that the backends took to answer, all of them together, in seconds.",
-    collect: (put) => put(readingOf(sumOf(counters.backends.map(({ latency }) => latency)))),
+    collect: (put) =>
+      put(readingOf(sumOf([...counters.everyBackend()].map(({ latency }) => latency)))),
   });
 }
 

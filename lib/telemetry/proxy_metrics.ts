@@ -98,6 +98,21 @@ function addConnectionMetrics(metrics: MetricSet, source: MetricsSource): void {
       }
     },
   });
+  metrics.counter("collapser_goaway_total", {
+    help: "Peers that said that they are going away, by side and HTTP/2 error code.",
+    labels: ["side", "code"],
+    collect(put) {
+      for (const side of SIDES) {
+        for (const [code, count] of counters.goAways[side]) {
+          put(count, { side, code: errorCodeLabel(code) });
+        }
+      }
+    },
+  });
+  metrics.counter("collapser_faults_total", {
+    help: "Faults of the sidecar's own, each of which has cost a call or a connection at most.",
+    collect: (put) => put(counters.faults),
+  });
   metrics.gauge("collapser_build_info", {
     help: "Always 1; the labels are the version of collapser, its commit, and the version of Deno.",
     labels: ["version", "commit", "deno"],

@@ -29,13 +29,13 @@ export class Bulkhead {
     this.#options = options;
     this.#counters = counters;
     this.#adaptive = options.adapts ? new GradientLimit(options.maxConcurrent) : undefined;
-    counters.limit = this.#limit;
+    counters.limit = this.limit;
   }
 
   // ---- places
 
   get hasPlace(): boolean {
-    return this.#counters.inflight < this.#limit;
+    return this.#counters.inflight < this.limit;
   }
 
   /** Whether the call may be sent now. */
@@ -63,7 +63,7 @@ export class Bulkhead {
   observe({ place }: Exchange, latencyMs: number, nowMs: number): void {
     if (this.#adaptive === undefined || place.state !== "held") return;
     this.#adaptive.observe(latencyMs, this.#counters.inflight, nowMs);
-    this.#counters.limit = this.#limit;
+    this.#counters.limit = this.limit;
   }
 
   /** The call needs nothing here any more: it has ended, streams, or goes elsewhere. Returns whether a place is free. */
@@ -92,7 +92,8 @@ export class Bulkhead {
     else this.#byMethod.delete(path);
   }
 
-  get #limit(): number {
+  /** Places there are now. */
+  get limit(): number {
     return this.#adaptive?.limit ?? this.#options.maxConcurrent;
   }
 
@@ -112,9 +113,10 @@ export class Bulkhead {
     return [...this.#queue];
   }
 
-  wait(exchange: Exchange): void {
+  wait(exchange: Exchange, nowMs: number): void {
     this.#countMethod(exchange);
     exchange.place.state = "queued";
+    exchange.place.queuedMs = nowMs;
     this.#queue.add(exchange);
     this.#counters.pending = this.#queue.size;
   }
@@ -127,6 +129,7 @@ export class Bulkhead {
   }
 }
 
-function needsPlace({ isStreaming, isProbe }: Exchange): boolean {
+/** Whether the call takes a place at all: one that streams, or that the sidecar makes by itself, takes none. */
+export function needsPlace({ isStreaming, isProbe }: Exchange): boolean {
   return !isStreaming && !isProbe;
 }

@@ -13,16 +13,25 @@ const JITTER = 0.25;
 /** A lost connection that is not replaced within this time shows in readiness, which must follow within a second. */
 const DOUBT_AFTER_MS = 600;
 
-/** Whose connections they are. */
+/** A connection beyond those that are kept is closed when it was idle for so long: the burst that needed it is over. */
+const SPARE_IDLE_MS = 10_000;
+
+/** How a sidecar says that its backend is itself, by whatever name. */
+const IS_SELF = "it is this sidecar itself: BACKEND_ADDRESS leads back here";
+
+/** The endpoint whose connections they are, as the pool sees it. */
 export interface PoolOwner extends SessionOwner {
   /** Calls can be sent from now on. */
   poolUp(): void;
-  /** None can for a while, though a connection is being made: calls wait for it. */
+  /** No call can be sent for a while, though a connection is being made: calls wait for it. */
   poolInDoubt(why: string): void;
-  /** None can; `why` is in words, and `isNews` false when that was known. */
+  /** No call can be sent; `why` is in words, and `isNews` false when that was known. */
   poolDown(why: string, isNews: boolean): void;
+  /** The pool was retired, and its last connection is gone. */
+  poolEmptied(): void;
 }
 
+/** What a pool is made with. */
 export interface PoolOptions {
   readonly address: Address;
   /** Longest a connection may take to answer with its SETTINGS (BACKEND_CONNECT_TIMEOUT). */
@@ -33,40 +42,53 @@ export interface PoolOptions {
   readonly maxConnections: number;
 }
 
-/** The connections to one address: opened before they are needed, replaced when they go, and asked for again. */
+/**
+ * The connections to one address: opened before they are needed, replaced when they go, and asked for again. After every
+ * event one function ({@linkcode ConnectionPool.connect}) compares those that take calls with those that are wanted.
+ */
 export class ConnectionPool {
   /** Why no call can be sent; "" when one can. */
   trouble = "not connected yet";
-  #owner: PoolOwner;
-  #context: UpstreamContext;
-  #options: PoolOptions;
-  /** Usable, or to be so once their SETTINGS are in. */
+  readonly #owner: PoolOwner;
+  readonly #context: UpstreamContext;
+  readonly #options: PoolOptions;
+  /** Those that take calls, or will once their SETTINGS are in. */
   #sessions: UpstreamSession[] = [];
   /** All, those that finish their last calls included. */
-  #open = new Set<UpstreamSession>();
+  readonly #open = new Set<UpstreamSession>();
+  /** Connections that are wanted now: more than are kept, while calls wait for the peer's stream limit. */
+  #wanted: number;
   #isDialling = false;
-  #retry = new CallbackAlarm(() => this.connect());
-  #doubt = new CallbackAlarm(() => this.#fallIntoDoubt());
+  readonly #retry = new CallbackAlarm(() => this.connect());
+  readonly #doubt = new CallbackAlarm(() => this.#fallIntoDoubt());
+  readonly #spare = new CallbackAlarm(() => this.#closeSpare());
   /** Why the last connection that worked is gone. */
   #lostWhy = "";
-  #pauseMs = FIRST_PAUSE_MS;
-  /** When it last connected without a pause. */
-  #reconnectedMs = -Infinity;
+  /** The next pause; 0 after a connection that was good for something: then another is asked for at once. */
+  #pauseMs = 0;
+  /** The last connection that worked was good for nothing. */
+  #isFlapping = false;
   #stopped = false;
 
-  constructor(
-    owner: PoolOwner,
-    context: UpstreamContext,
-    options: PoolOptions,
-  ) {
+  constructor(owner: PoolOwner, context: UpstreamContext, options: PoolOptions) {
     this.#owner = owner;
     this.#context = context;
     this.#options = options;
+    this.#wanted = this.#kept;
   }
 
   /** Neither connected nor about to be. */
   get isDown(): boolean {
     return this.#sessions.length === 0 && !this.#isDialling;
+  }
+
+  get stopped(): boolean {
+    return this.#stopped;
+  }
+
+  /** All connections are at the peer's stream limit, and no more may be opened. */
+  get isAtStreamLimit(): boolean {
+    return this.#sessions.length >= this.#options.maxConnections && this.#areFull;
   }
 
   /** A connection with room for one more call: of several, the one that has the fewest. */
@@ -81,39 +103,46 @@ export class ConnectionPool {
     return best;
   }
 
+  /** All connections, those that finish their last calls included. */
+  sessions(): Iterable<UpstreamSession> {
+    return this.#open;
+  }
+
   /** Lets go of every connection. */
   stop(): void {
-    this.#stopped = true;
-    this.#context.timers.cancel(this.#retry);
-    this.#context.timers.cancel(this.#doubt);
+    this.#halt();
     for (const session of this.#open) session.close();
   }
 
   /** Opens no more connections, and lets go of each once its calls have ended. */
   retire(): void {
-    this.#stopped = true;
-    this.#context.timers.cancel(this.#retry);
-    this.#context.timers.cancel(this.#doubt);
+    this.#halt();
     for (const session of this.#open) session.leave();
+    if (this.#open.size === 0) this.#owner.poolEmptied();
   }
 
-  get stopped(): boolean {
-    return this.#stopped;
+  #halt(): void {
+    this.#stopped = true;
+    for (const alarm of [this.#retry, this.#doubt, this.#spare]) this.#context.timers.cancel(alarm);
   }
 
-  /** Opens one more connection when the peer's stream limit is all that calls wait for. */
+  /** Calls wait: one more connection is wanted when the peer's stream limit is all that they wait for. */
   grow(): void {
     const count = this.#sessions.length;
-    if (this.#isDialling || count === 0 || count >= this.#options.maxConnections) return;
-    const areFull = this.#sessions.every((session) => session.connection.ready && !session.canOpen);
-    if (areFull) this.connect();
+    if (count === 0 || count >= this.#options.maxConnections || !this.#areFull) return;
+    this.#wanted = count + 1;
+    this.connect();
   }
 
-  async connect(): Promise<void> {
-    if (this.#stopped || this.#isDialling) return;
+  /** Opens a connection when fewer take calls than are wanted, unless one is being opened or a pause is on. */
+  connect(): void {
+    if (this.#stopped || this.#isDialling || this.#retry.isSet) return;
+    if (this.#sessions.length < this.#wanted) void this.#dial();
+  }
+
+  async #dial(): Promise<void> {
     const { dial, timers } = this.#context;
     const { address, connectTimeoutMs } = this.#options;
-    timers.cancel(this.#retry);
     this.#isDialling = true;
     const untilMs = timers.refresh() + connectTimeoutMs;
     let session: UpstreamSession | undefined;
@@ -128,11 +157,10 @@ export class ConnectionPool {
     timers.refresh();
     this.#isDialling = false;
     if (session !== undefined) this.#adopt(session, untilMs);
-    else if (this.#sessions.length === 0) this.#fallDown(why);
-    else this.#complete(LONGEST_PAUSE_MS);
+    else this.#pause(why);
   }
 
-  /** Its SETTINGS must be in at `untilMs`: connecting, TLS included, was on the same time. */
+  /** Takes a new connection, whose SETTINGS must be in at `untilMs`: connecting, TLS included, was on the same time. */
   #adopt(session: UpstreamSession, untilMs: number): void {
     const { timers } = this.#context;
     const { connectTimeoutMs } = this.#options;
@@ -144,62 +172,65 @@ export class ConnectionPool {
     });
     timers.set(patience, untilMs);
     session.run().finally(() => timers.cancel(patience));
-    this.#complete(0);
-  }
-
-  /** SETTINGS came: the connection works. */
-  ready(session: UpstreamSession): void {
-    if (this.trouble === "" || !session.connection.ready || !this.#sessions.includes(session)) {
-      return;
-    }
-    this.trouble = "";
-    this.#pauseMs = FIRST_PAUSE_MS;
-    this.#owner.poolUp();
-  }
-
-  /** There is one, and there should be more: the next is asked for, or soon. */
-  #complete(pauseMs: number): void {
-    if (this.#stopped || this.#sessions.length >= (this.#options.connections ?? 1)) return;
-    const { timers } = this.#context;
-    timers.set(this.#retry, timers.nowMs + pauseMs);
-  }
-
-  /** It takes no new calls. */
-  leave(session: UpstreamSession): void {
-    if (!this.#sessions.includes(session)) return; // it said so before
-    const why = "the backend is going away";
-    this.#drop(session, why);
-    if (this.#sessions.length === 0) this.#reconnect(why);
-  }
-
-  /** It is gone. */
-  closed(session: UpstreamSession, why: string): void {
-    this.#open.delete(session);
-    if (!this.#sessions.includes(session)) return;
-    this.#drop(session, why);
-    if (this.#stopped) return;
-    if (this.#sessions.length > 0) return this.#complete(FIRST_PAUSE_MS);
-    if (session.connection.ready) this.#reconnect(why);
-    else this.#fallDown(why);
-  }
-
-  /**
-   * A connection that worked a moment ago is gone, so another is worth asking for at once; but not again and again of
-   * a backend that takes each one and drops it.
-   */
-  #reconnect(why: string): void {
-    if (this.#isDialling) return;
-    const { nowMs } = this.#context.timers;
-    if (nowMs - this.#reconnectedMs < LONGEST_PAUSE_MS) return this.#fallDown(why);
-    this.#reconnectedMs = nowMs;
+    if (this.#sessions.length > this.#kept) timers.set(this.#spare, timers.nowMs + SPARE_IDLE_MS);
     this.connect();
   }
 
-  #drop(session: UpstreamSession, why: string): void {
-    const { timers } = this.#context;
+  /** SETTINGS came: the connection works, unless it is one to ourselves. */
+  ready(session: UpstreamSession): void {
+    const { connection } = session;
+    if (!connection.ready || !this.#sessions.includes(session)) return;
+    if (connection.peer.instance !== 0 && connection.peer.instance === this.#context.instance) {
+      session.abandon(IS_SELF);
+    } else {
+      if (!this.#isFlapping) this.#pauseMs = 0;
+      if (this.trouble === "") return;
+      this.trouble = "";
+      this.#owner.poolUp();
+    }
+  }
+
+  /** A connection takes no new calls. */
+  leave(session: UpstreamSession): void {
+    this.#lose(session, "the backend is going away");
+  }
+
+  /** A connection is gone. */
+  closed(session: UpstreamSession, why: string): void {
+    this.#open.delete(session);
+    this.#lose(session, why);
+    if (this.#stopped && this.#open.size === 0) this.#owner.poolEmptied();
+  }
+
+  /**
+   * Another connection is asked for at once when the one that goes was good for something, as after a GOAWAY for
+   * politeness' sake, however often they come; but not again and again of a backend that takes each one and drops it.
+   */
+  #lose(session: UpstreamSession, why: string): void {
+    if (!this.#sessions.includes(session)) return; // it was lost before
     this.#sessions = this.#sessions.filter((other) => other !== session);
+    if (this.#stopped) return;
+    const { timers } = this.#context;
     this.#lostWhy = why;
-    if (!this.#stopped) timers.set(this.#doubt, timers.nowMs + DOUBT_AFTER_MS);
+    if (!this.#doubt.isSet) timers.set(this.#doubt, timers.nowMs + DOUBT_AFTER_MS);
+    this.#isFlapping = !session.wasOfUse;
+    if (session.wasOfUse) this.#pauseMs = 0;
+    if (this.#pauseMs > 0 || !session.connection.ready) return this.#pause(why);
+    this.#pauseMs = FIRST_PAUSE_MS; // unless the next one is of use, too
+    this.connect();
+  }
+
+  /** Nothing came of a connection: the next one is asked for after a while. */
+  #pause(why: string): void {
+    if (this.#stopped) return;
+    const { timers, random } = this.#context;
+    const pauseMs = Math.max(this.#pauseMs, FIRST_PAUSE_MS);
+    this.#pauseMs = Math.min(pauseMs * PAUSE_GROWTH, LONGEST_PAUSE_MS);
+    timers.set(this.#retry, timers.nowMs + pauseMs * (1 - JITTER * random()));
+    if (this.#sessions.length > 0) return;
+    const isNews = this.trouble !== why;
+    this.trouble = why;
+    this.#owner.poolDown(why, isNews);
   }
 
   #fallIntoDoubt(): void {
@@ -208,14 +239,26 @@ export class ConnectionPool {
     this.#owner.poolInDoubt(this.#lostWhy);
   }
 
-  #fallDown(why: string): void {
-    if (this.#stopped) return;
-    const { timers, random } = this.#context;
-    const isNews = this.trouble !== why;
-    this.trouble = why;
-    this.#owner.poolDown(why, isNews);
-    const pauseMs = this.#pauseMs * (1 - JITTER * random());
-    this.#pauseMs = Math.min(this.#pauseMs * PAUSE_GROWTH, LONGEST_PAUSE_MS);
-    timers.set(this.#retry, timers.nowMs + pauseMs);
+  /** Lets go of connections beyond those that are kept, as far as they are idle. */
+  #closeSpare(): void {
+    const { timers } = this.#context;
+    let spare = this.#sessions.length - this.#kept;
+    for (const session of [...this.#sessions]) {
+      if (spare === 0 || session.connection.openStreams > 0) continue;
+      this.#sessions = this.#sessions.filter((other) => other !== session);
+      session.leave();
+      spare--;
+    }
+    this.#wanted = Math.max(this.#kept, this.#sessions.length);
+    if (spare > 0) timers.set(this.#spare, timers.nowMs + SPARE_IDLE_MS);
+  }
+
+  get #kept(): number {
+    return this.#options.connections ?? 1;
+  }
+
+  /** All connections are at the peer's stream limit. */
+  get #areFull(): boolean {
+    return this.#sessions.every((session) => session.connection.ready && !session.canOpen);
   }
 }

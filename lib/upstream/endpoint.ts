@@ -1,11 +1,16 @@
-import type { BackendCounters, RefusalReason } from "../observe/mod.ts";
-import { Bulkhead, type BulkheadOptions } from "./bulkhead.ts";
+import type { BackendCounters } from "../observe/mod.ts";
+import { authorityOf } from "./authority.ts";
+import { Bulkhead, type BulkheadOptions, needsPlace } from "./bulkhead.ts";
 import { ConnectionPool, type PoolOptions, type PoolOwner } from "./connection_pool.ts";
 import type { EndpointGroup } from "./endpoint_group.ts";
 import { type Backend, type Exchange, NO_DEADLINE } from "./exchange.ts";
-import type { Failure } from "./failure.ts";
+import { type Failure, statusOfFailure } from "./failure.ts";
+import type { Lack } from "./place.ts";
+import { QueueWatch } from "./queue_watch.ts";
+import { refusalReason } from "./refusal.ts";
 import type { BackendReport } from "./report.ts";
 import { RetryBudget } from "./retry_budget.ts";
+import { Settlement } from "./settlement.ts";
 import type { SharedPool } from "./shared_pool.ts";
 import type { UpstreamContext } from "./upstream_context.ts";
 import type { UpstreamSession } from "./upstream_session.ts";
@@ -16,6 +21,10 @@ const MAX_ATTEMPTS = 2;
 /** What an endpoint is made with. */
 export interface EndpointOptions extends PoolOptions, BulkheadOptions {
   readonly name: string;
+  /** Name that the backend's certificate is expected to have, where that is not its address. */
+  readonly tlsName?: string | undefined;
+  /** Longest a call without a deadline waits to be sent (BACKEND_TIMEOUT). */
+  readonly queueTimeoutMs: number;
   /** Takes the place of a bulkhead of the endpoint's own. */
   readonly pool?: SharedPool | undefined;
 }
@@ -31,6 +40,10 @@ export class Endpoint implements Backend, PoolOwner {
   readonly #context: UpstreamContext;
   readonly #pool: ConnectionPool;
   readonly #bulkhead: Bulkhead;
+  readonly #options: EndpointOptions;
+  readonly #queueWatch: QueueWatch;
+  readonly #settlement: Settlement;
+  #onEmpty: (() => void) | undefined = undefined;
 
   constructor(
     options: EndpointOptions,
@@ -38,12 +51,28 @@ export class Endpoint implements Backend, PoolOwner {
     { counters, group }: { counters: BackendCounters; group?: EndpointGroup },
   ) {
     this.name = options.name;
+    this.#options = options;
     this.counters = counters;
     this.#group = group;
     this.#context = context;
     this.#bulkhead = options.pool?.bulkhead(counters, () => this.#sendWaiting()) ??
       new Bulkhead(options, counters);
     this.#pool = new ConnectionPool(this, context, options);
+    this.#queueWatch = new QueueWatch({
+      ...{ options, bulkhead: this.#bulkhead, pool: this.#pool, timers: context.timers },
+      sendWaiting: () => this.#sendWaiting(),
+      refuse: (exchange, failure) => this.#refuse(exchange, failure),
+    });
+    this.#settlement = new Settlement({
+      ...{ backend: this, counters, group, context },
+      ...{ bulkhead: this.#bulkhead, queueWatch: this.#queueWatch },
+      sendWaiting: () => this.#sendWaiting(),
+    });
+  }
+
+  /** What the sidecar's own calls say in `:authority`. */
+  get authority(): string {
+    return authorityOf(this.#options.address, this.#options.tlsName);
   }
 
   /** Why no call can be sent now; "" when one can. */
@@ -63,15 +92,17 @@ export class Endpoint implements Backend, PoolOwner {
 
   /** Lets go of every connection; calls under way get 14. */
   stop(): void {
+    this.#queueWatch.end();
     this.#pool.stop();
-    this.#failWaiting({ kind: "draining" });
+    this.#settleWaiting({ kind: "draining" });
   }
 
-  /** Takes no new calls; those it has end in peace, and its connections with them. */
-  retire(): void {
+  /** Takes no new calls; those it has end in peace, and its connections with them: then `onEmpty` hears of it. */
+  retire(onEmpty: () => void): void {
+    this.#onEmpty = onEmpty;
     this.handOver();
     this.#pool.retire();
-    this.#failWaiting({ kind: "unreachable", why: "it is no backend any more" });
+    this.#settleWaiting({ kind: "unreachable", why: "it is no backend any more" });
   }
 
   // ---- calls begin
@@ -92,17 +123,23 @@ export class Endpoint implements Backend, PoolOwner {
     this.#refuse(exchange, failure);
   }
 
-  /** Sends the call, or lets it wait, or refuses it. */
+  /** Sends the call, or lets it wait, or refuses it. Whoever waits already comes first. */
   #place(exchange: Exchange): void {
-    if (this.#send(exchange)) return;
+    const isOnTurn = this.#bulkhead.first === undefined || !needsPlace(exchange);
+    if (isOnTurn && this.#send(exchange)) return;
     if (this.#pool.isDown) {
       this.#refuse(exchange, { kind: "unreachable", why: this.#pool.trouble });
     } else if (this.#bulkhead.isQueueFull) {
       this.#refuse(exchange, { kind: "pendingFull", backend: this.name });
     } else {
-      this.#bulkhead.wait(exchange);
+      this.#bulkhead.wait(exchange, this.#now());
+      this.#queueWatch.begin();
       this.#grow();
     }
+  }
+
+  get lack(): Lack {
+    return this.#queueWatch.lack;
   }
 
   /** Sends the call if there is room for it now. */
@@ -150,39 +187,15 @@ export class Endpoint implements Backend, PoolOwner {
     this.settle(exchange, { kind: "callerGone" });
   }
 
-  /**
-   * The one end of a call here, by the status that its reply has already or by a failure: the stream is let go of,
-   * and bulkhead, counters, group and owner hear of it, each once, whatever the way to it. The owner hears when the read
-   * is over that brought the end, so that it finds all of it.
-   */
   settle(exchange: Exchange, failure?: Failure): void {
-    if (exchange.at !== this) return; // it has ended, or went on elsewhere
-    if (failure !== undefined) exchange.reply.fail(failure);
-    const { attempt, reply } = exchange;
-    attempt?.abandon();
-    const nowMs = this.#now();
-    if (attempt !== undefined && !exchange.isProbe) {
-      const latencyMs = nowMs - attempt.startedMs;
-      if (reply.failure === undefined) this.#bulkhead.observe(exchange, latencyMs, nowMs);
-      this.counters.answers.add(reply.status);
-      this.counters.latency.observe(latencyMs);
-    }
-    const isFree = this.#leave(exchange, nowMs);
-    if (attempt?.isTouched) return; // its session tells, and says when there is room
-    exchange.tell(nowMs, this.#context.observer);
-    if (isFree) this.#sendWaiting();
-  }
-
-  /** The call is this endpoint's no longer. Returns whether its place is free now. */
-  #leave(exchange: Exchange, nowMs: number): boolean {
-    const isFree = this.#bulkhead.leave(exchange);
-    exchange.at = undefined;
-    if (!exchange.isProbe) this.#group?.leaves(exchange, nowMs);
-    return isFree;
+    this.#settlement.settle(exchange, failure);
   }
 
   #refuse(exchange: Exchange, failure: Failure): void {
-    if (!exchange.isProbe) this.counters.refused[refusalReason(failure)]++;
+    if (!exchange.isProbe) {
+      this.counters.refused[refusalReason(failure)]++;
+      this.#context.observer.turnedAway(this.name, statusOfFailure(failure).message);
+    }
     this.settle(exchange, failure);
   }
 
@@ -190,24 +203,17 @@ export class Endpoint implements Backend, PoolOwner {
   handOver(): void {
     for (const exchange of this.#bulkhead.waiting()) {
       const next = exchange.isProbe ? undefined : this.#group?.elsewhere(exchange);
-      if (next !== undefined) this.#moveOn(exchange, next);
+      if (next !== undefined) this.#settlement.moveOn(exchange, next);
     }
   }
 
-  #moveOn(exchange: Exchange, next: Pick<Backend, "start">): void {
-    exchange.attempt?.abandon();
-    exchange.attempt = undefined;
-    this.#leave(exchange, this.#now());
-    next.start(exchange);
+  #settleWaiting(failure: Failure): void {
+    for (const exchange of this.#bulkhead.waiting()) this.settle(exchange, failure);
   }
 
   /** Calls that wait are not sent either. */
   refuseWaiting(failure: Failure): void {
     for (const exchange of this.#bulkhead.waiting()) this.#refuse(exchange, failure);
-  }
-
-  #failWaiting(failure: Failure): void {
-    for (const exchange of this.#bulkhead.waiting()) this.settle(exchange, failure);
   }
 
   // ---- what sessions tell
@@ -234,7 +240,7 @@ export class Endpoint implements Backend, PoolOwner {
     if (this.#hasPassed(exchange)) {
       this.settle(exchange, { kind: "deadline" });
     } else if (exchange.canRepeat && exchange.attempts < MAX_ATTEMPTS && this.#budget.spend()) {
-      this.#moveOn(exchange, this.#group?.elsewhere(exchange) ?? this);
+      this.#settlement.moveOn(exchange, this.#group?.elsewhere(exchange) ?? this);
     } else {
       this.settle(exchange, failure);
     }
@@ -255,6 +261,10 @@ export class Endpoint implements Backend, PoolOwner {
 
   // ---- what the pool tells
 
+  poolEmptied(): void {
+    this.#onEmpty?.();
+  }
+
   poolUp(): void {
     this.counters.up = true;
     this.isDown = false;
@@ -263,35 +273,23 @@ export class Endpoint implements Backend, PoolOwner {
   }
 
   poolInDoubt(why: string): void {
-    this.counters.up = false;
-    this.#context.observer.backendDown(this.name, why);
-    this.#group?.reaches();
-    this.handOver();
+    this.#losesTouch(why, true);
   }
 
   poolDown(why: string, isNews: boolean): void {
-    if (this.counters.up || isNews) this.#context.observer.backendDown(this.name, why);
-    this.counters.up = false;
     this.isDown = true;
+    this.#losesTouch(why, isNews || this.counters.up);
+    this.#settleWaiting({ kind: "unreachable", why });
+  }
+
+  #losesTouch(why: string, isNews: boolean): void {
+    if (isNews) this.#context.observer.backendDown(this.name, why);
+    this.counters.up = false;
     this.#group?.reaches();
     this.handOver();
-    this.#failWaiting({ kind: "unreachable", why });
   }
 
   #now(): number {
     return this.#context.timers.nowMs;
-  }
-}
-
-function refusalReason({ kind }: Failure): RefusalReason {
-  switch (kind) {
-    case "pendingFull":
-      return "pending_full";
-    case "methodFull":
-      return "method_full";
-    case "ejected":
-      return "ejected";
-    default:
-      return "unreachable";
   }
 }

@@ -4,7 +4,7 @@ import { Alarm } from "../transport/mod.ts";
 import { Field, type FrameLog, type HeaderList } from "../wire/mod.ts";
 import type { Failure } from "./failure.ts";
 import { GatheredReply } from "./gathered_reply.ts";
-import { Place } from "./place.ts";
+import { type Lack, Place } from "./place.ts";
 
 /** No deadline. */
 export const NO_DEADLINE = 0;
@@ -47,6 +47,8 @@ export interface Upstream {
 /** The backend that a call was given to. */
 export interface Backend extends Upstream {
   readonly name: string;
+  /** What its calls that wait are short of. */
+  readonly lack: Lack;
 }
 
 /** One sending of a call: its stream on a connection. The connection's session makes it, and alone changes it. */

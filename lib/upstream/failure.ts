@@ -1,5 +1,6 @@
 import { STATUS, statusOfHttp, statusOfReset } from "../grpc/mod.ts";
 import { errorCodeName } from "../wire/mod.ts";
+import type { Lack } from "./place.ts";
 
 /**
  * Characters of a message. It may repeat what a peer or the system said, however long; encoded it takes up to nine
@@ -20,6 +21,15 @@ export type Failure =
   | { readonly kind: "noStatus" }
   | { readonly kind: "headersTooLarge"; readonly whose: "request" | "reply" }
   | { readonly kind: "pendingFull"; readonly backend: string }
+  | {
+    readonly kind: "queueTimeout";
+    readonly backend: string;
+    readonly waitedMs: number;
+    /** What the call was short of. */
+    readonly lack: Lack;
+    /** How many of that there are. */
+    readonly limit: number;
+  }
   | { readonly kind: "methodFull"; readonly backend: string; readonly maxConcurrent: number }
   | { readonly kind: "ejected"; readonly backend: string; readonly why: string }
   | { readonly kind: "tooSlow" }
@@ -86,6 +96,8 @@ function judge(failure: Failure): { code: number; text: string } {
         code: STATUS.resourceExhausted,
         text: `too many calls wait for backend ${failure.backend}`,
       };
+    case "queueTimeout":
+      return judgeWait(failure);
     case "methodFull":
       return {
         code: STATUS.resourceExhausted,
@@ -108,5 +120,25 @@ function judge(failure: Failure): { code: number; text: string } {
       return { code: STATUS.unavailable, text: "shutting down" };
     case "faultOfOurs":
       return { code: STATUS.internal, text: "a fault of the sidecar's own" };
+  }
+}
+
+function judgeWait(
+  { backend, waitedMs, lack, limit }: Failure & { kind: "queueTimeout" },
+): { code: number; text: string } {
+  const waited = `waited ${Math.round(waitedMs)} ms in the queue of backend ${backend}, which`;
+  switch (lack) {
+    case "place":
+      return {
+        code: STATUS.resourceExhausted,
+        text: `${waited} is full: its ${limit} places are taken (BACKEND_MAX_CONCURRENT)`,
+      };
+    case "stream":
+      return {
+        code: STATUS.resourceExhausted,
+        text: `${waited} takes no more streams on any of ${limit} connections`,
+      };
+    case "connection":
+      return { code: STATUS.unavailable, text: `${waited} has no connection yet` };
   }
 }

@@ -37,6 +37,8 @@ export class GatheredReply implements ReplySource {
   maxAgeMs = Infinity;
   /** Bytes of DATA that came. */
   receivedBytes = 0;
+  /** When the last of them came. */
+  lastByteMs = 0;
   /** Those of them that the backend was given credit for. */
   creditedBytes = 0;
   /** Follows the messages once they are more than one frame. */

@@ -2,6 +2,18 @@ import { frameMessage } from "../grpc/mod.ts";
 import type { Timers } from "../transport/mod.ts";
 import { Field, FrameLog, HeaderList } from "../wire/mod.ts";
 import { Exchange, type ExchangeOwner, type Target, type Upstream } from "./exchange.ts";
+import type { Failure } from "./failure.ts";
+
+/**
+ * Bytes of an answer. A description of a service comes with all files that it refers to, which makes megabytes for the
+ * largest public APIs.
+ */
+const MAX_ANSWER_BYTES = 16 * 2 ** 20;
+
+const TOO_LARGE: Failure = {
+  kind: "malformedReply",
+  why: `more than ${MAX_ANSWER_BYTES / 2 ** 20} MiB to a question of the sidecar's own`,
+};
 
 /** What the sidecar's own calls are made with. */
 export interface InternalCallWorld {
@@ -61,7 +73,12 @@ export class InternalCall implements ExchangeOwner {
     this.replyEnded();
   }
 
-  replyGrew(): void {}
+  replyGrew(): void {
+    const { reply } = this.#exchange;
+    if (reply.receivedBytes > MAX_ANSWER_BYTES) {
+      this.#world.backend.settle(this.#exchange, TOO_LARGE);
+    } else this.#exchange.credit(0); // all of it is read as it comes
+  }
 
   bodyMoved(): void {}
 }

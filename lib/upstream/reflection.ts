@@ -4,9 +4,12 @@ import {
   MESSAGE_PREFIX_BYTES,
   reflectionRequest,
   STATUS,
+  statusName,
 } from "../grpc/mod.ts";
+import type { UpstreamObserver } from "../observe/mod.ts";
 import { CallbackAlarm } from "../transport/mod.ts";
 import type { Exchange } from "./exchange.ts";
+import { statusOfFailure } from "./failure.ts";
 import { InternalCall, type InternalCallWorld } from "./internal_call.ts";
 
 /** The services of server reflection, newest first. */
@@ -29,8 +32,10 @@ const ASK_AGAIN_MS = 300_000;
 
 /** What the backend's descriptors say of methods, asked for a service once it has answered, and again now and then. */
 export class Reflection {
-  #world: InternalCallWorld;
-  #changed: (service: string) => void;
+  readonly #world: InternalCallWorld;
+  readonly #authority: string;
+  readonly #changed: (service: string) => void;
+  readonly #observer: UpstreamObserver;
   /** What is known; undefined for a service that nobody describes. */
   #levels = new Map<string, ReadonlyMap<string, IdempotencyLevel> | undefined>();
   #waiting: string[] = [];
@@ -42,9 +47,18 @@ export class Reflection {
   #stopped = false;
 
   /** `changed` hears that what is known of a service is not what it was. */
-  constructor(world: InternalCallWorld, changed: (service: string) => void) {
+  constructor(
+    world: InternalCallWorld,
+    options: {
+      authority: string;
+      observer: UpstreamObserver;
+      changed: (service: string) => void;
+    },
+  ) {
     this.#world = world;
-    this.#changed = changed;
+    this.#authority = options.authority;
+    this.#observer = options.observer;
+    this.#changed = options.changed;
   }
 
   /** What is known of a method now. */
@@ -83,7 +97,7 @@ export class Reflection {
     }
     const call = {
       path: `/${reflection}.ServerReflection/ServerReflectionInfo`,
-      authority: "collapser",
+      authority: this.#authority,
       message: reflectionRequest(service),
       patienceMs: PATIENCE_MS,
     };
@@ -100,23 +114,31 @@ export class Reflection {
     timers.set(this.#again, timers.nowMs + ms);
   }
 
-  #retry(): void {
+  /** The service is asked about again, after the others: it may be its description that cannot be had. */
+  #retry(service: string): void {
+    this.#waiting.push(service);
     this.#askIn(this.#retryMs);
     this.#retryMs = Math.min(this.#retryMs * 2, ASK_AGAIN_MS);
   }
 
-  #answered(service: string, { reply: { status, failure, log } }: Exchange): void {
+  #answered(service: string, { reply }: Exchange): void {
     this.#call = undefined;
     if (this.#stopped) return;
-    // What could not be asked is not known, which is no reason to forget what was.
-    if (failure !== undefined) return this.#retry();
-    this.#retryMs = FIRST_RETRY_MS;
-    if (status === STATUS.unimplemented) {
+    const { status, failure, log } = reply;
+    const isAnswer = failure === undefined || failure.kind === "notGrpc"; // HTTP's status has become gRPC's
+    if (isAnswer && status === STATUS.unimplemented) {
       this.#version++;
+      return this.#askNext();
+    }
+    this.#waiting.shift();
+    if (status === STATUS.ok && failure === undefined) {
+      this.#retryMs = FIRST_RETRY_MS;
+      this.#heard(service, levelsIn(log.data().subarray(MESSAGE_PREFIX_BYTES), service));
     } else {
-      this.#waiting.shift();
-      const answer = log.data().subarray(MESSAGE_PREFIX_BYTES);
-      if (status === STATUS.ok) this.#heard(service, levelsIn(answer, service));
+      // What could not be asked is not known, which is no reason to forget what was.
+      const why = failure === undefined ? statusName(status) : statusOfFailure(failure).message;
+      this.#observer.notDescribed(service, why);
+      if (!isAnswer) return this.#retry(service);
     }
     this.#askNext();
   }

@@ -123,8 +123,8 @@ class SharedBulkhead extends Bulkhead {
     return this.#pool.isFull;
   }
 
-  override wait(exchange: Exchange): void {
-    super.wait(exchange);
+  override wait(exchange: Exchange, nowMs: number): void {
+    super.wait(exchange, nowMs);
     this.#pool.waits(exchange, this);
   }
 }

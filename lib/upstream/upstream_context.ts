@@ -11,6 +11,8 @@ export interface UpstreamContext {
   readonly observer: UpstreamObserver;
   /** Interns what backends answer. */
   readonly replyHeaders: HeaderCache;
+  /** What this process says to tell itself from others (`INSTANCE_SETTING`); 0 when it says nothing. */
+  readonly instance: number;
   /** For jitter: at least 0, below 1. */
   readonly random: () => number;
 }

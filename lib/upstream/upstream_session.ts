@@ -51,6 +51,7 @@ export class UpstreamSession implements ConnectionSink<StreamAttempt>, PumpOwner
   #linger = new CallbackAlarm(() => this.#pump.abort());
   #gone = false;
   #leaving = false;
+  #hasAnswered = false;
   #why = "the backend closed it";
   /** Calls with news for their owners, told once everything that was read together is in. */
   #touched: StreamAttempt[] = [];
@@ -79,6 +80,11 @@ export class UpstreamSession implements ConnectionSink<StreamAttempt>, PumpOwner
   /** Resolves when the connection is gone. */
   run(): Promise<void> {
     return this.#pump.run();
+  }
+
+  /** The connection was good for something: a call was answered, or is going to be after a farewell. */
+  get wasOfUse(): boolean {
+    return this.#hasAnswered || (this.connection.peerLastStreamId ?? 0) > 0;
   }
 
   get canOpen(): boolean {
@@ -127,6 +133,7 @@ export class UpstreamSession implements ConnectionSink<StreamAttempt>, PumpOwner
     exchange.attempt = attempt;
     exchange.attempts++;
     this.sendBody(attempt);
+    if (this.connection.isOutOfIds) this.#owner.sessionLeaves(this);
   }
 
   sendBody({ exchange, stream }: StreamAttempt): void {
@@ -168,6 +175,7 @@ export class UpstreamSession implements ConnectionSink<StreamAttempt>, PumpOwner
 
   /** Ends it at once, for a reason of ours. */
   abandon(why: string): void {
+    this.#leaving = true;
     this.#why = why;
     this.#pump.abort();
   }
@@ -176,6 +184,7 @@ export class UpstreamSession implements ConnectionSink<StreamAttempt>, PumpOwner
 
   headers(stream: Stream<StreamAttempt>, headers: ReceivedHeaders, endStream: boolean): void {
     this.#keepalive.hasFlowed = true;
+    this.#hasAnswered = true;
     const attempt = stream.owner;
     if (attempt === undefined) return;
     const { reply } = attempt.exchange;
@@ -197,6 +206,7 @@ export class UpstreamSession implements ConnectionSink<StreamAttempt>, PumpOwner
     const { exchange } = attempt;
     if (to > from) {
       if (exchange.reply.receivedBytes === 0) this.#owner.exchangeAnswers(exchange);
+      exchange.reply.lastByteMs = this.connection.nowMs;
       if (exchange.reply.receive(bytes, from, to)) this.#owner.exchangeStreams(exchange);
     }
     if (endStream) this.#end(attempt, { kind: "noStatus" });
@@ -222,7 +232,10 @@ export class UpstreamSession implements ConnectionSink<StreamAttempt>, PumpOwner
     this.#owner.sessionHasRoom(this);
   }
 
-  goAway(lastStreamId: number): void {
+  goAway(lastStreamId: number, code: number, debug: string): void {
+    const { counters, observer } = this.#context;
+    counters.countGoAway("backend", code);
+    if (code !== ERROR_CODE.noError) observer.goneAway("backend", { code, debug }, this.remote);
     this.#owner.sessionLeaves(this);
     for (const { id, owner: attempt } of [...this.connection.streams()]) {
       if (id <= lastStreamId || attempt === undefined) continue;

@@ -67,6 +67,7 @@ for (const role of ROLES) {
       initialWindowBytes: 2 ** 31 - 1,
       maxFrameBytes: 2 ** 24 - 1,
       maxHeaderListBytes: 2 ** 32 - 1,
+      instance: 0,
     });
   });
 

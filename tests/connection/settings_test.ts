@@ -11,6 +11,7 @@ Deno.test("initialPeerSettings are those of RFC 9113 §6.5.2, each time anew", (
     initialWindowBytes: 65_535,
     maxFrameBytes: 16_384,
     maxHeaderListBytes: Infinity,
+    instance: 0,
   });
   initial.maxFrameBytes = 0;
   assertEquals(initialPeerSettings().maxFrameBytes, 16_384);

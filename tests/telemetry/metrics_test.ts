@@ -210,10 +210,12 @@ Deno.test("createMetrics labels what it knows of each backend", async () => {
     'collapser_backend_rejected_total{backend="a",reason="method_full"} 0',
     'collapser_backend_rejected_total{backend="a",reason="unreachable"} 0',
     'collapser_backend_rejected_total{backend="a",reason="ejected"} 0',
+    'collapser_backend_rejected_total{backend="a",reason="queue_timeout"} 0',
     'collapser_backend_rejected_total{backend="b",reason="pending_full"} 9',
     'collapser_backend_rejected_total{backend="b",reason="method_full"} 0',
     'collapser_backend_rejected_total{backend="b",reason="unreachable"} 0',
     'collapser_backend_rejected_total{backend="b",reason="ejected"} 0',
+    'collapser_backend_rejected_total{backend="b",reason="queue_timeout"} 0',
   ]);
   const series = parseExposition(text);
   assertEquals(series.get('collapser_backend_inflight{backend="a"}'), 2);

@@ -27,7 +27,7 @@ Deno.test("Endpoint keeps calls waiting in order while a connection is made, and
     calls[2]!.expects(0, "re:3");
     late.expects(0, "re:6");
     assertEquals(rig.proxy.counters.backends[0]?.refused, {
-      ...{ pending_full: 2, method_full: 0, unreachable: 0, ejected: 0 },
+      ...{ pending_full: 2, method_full: 0, unreachable: 0, ejected: 0, queue_timeout: 0 },
     });
   });
 });
