@@ -183,7 +183,8 @@ export class BalancedCluster implements Upstream, DetectionOwner {
     if (this.#stopped || this.#probes.has(host)) return;
     const { timers } = this.#context;
     const { endpoint } = host;
-    const world = { backend: endpoint, timers, scheme: this.#options.scheme };
+    const { instance } = this.#context;
+    const world = { backend: endpoint, timers, scheme: this.#options.scheme, instance };
     const probe = healthProbe(world, endpoint.authority, (recovery) => {
       this.#probes.delete(host);
       this.#detection.recovers(host, recovery);

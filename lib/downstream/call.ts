@@ -32,7 +32,8 @@ export class Call extends ReadingCall<Call> implements FlightWaiter, PassedCall,
       if (read.wantsDebug) this.debug = new DebugLog();
       if (read.timeoutMs !== undefined) this.deadlineMs = this.receivedMs + read.timeoutMs;
     }
-    const { keyHead, asksHealth } = this.route;
+    const { keyHead, asksHealth, isCircular } = this.route;
+    if (isCircular) return this.failOwn({ kind: "unreachable", why: "it leads back here" });
     if (endStream) this.#pass(this.#passReason, true); // no message is not the same as an empty one
     else if (keyHead === undefined && !asksHealth) this.#pass(this.#passReason);
     else this.session.awaitMessage(this);

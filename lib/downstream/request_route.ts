@@ -1,5 +1,6 @@
 import { type CollapseMap, headKey, type KeyHead } from "../collapse/mod.ts";
 import { isGrpcContentType } from "../grpc/mod.ts";
+import { INSTANCE_HEADER } from "../upstream/mod.ts";
 import { Field, HeaderList } from "../wire/mod.ts";
 import type { Method, MethodTable } from "./method_table.ts";
 import type { FlightCall } from "./flight_call.ts";
@@ -19,6 +20,8 @@ export interface RequestRoute {
   readonly httpStatus: number;
   /** Whose answers may be shared; undefined when the method's may not. */
   readonly keyHead: KeyHead<FlightCall> | undefined;
+  /** One of the sidecar's own calls has come back to it. */
+  readonly isCircular: boolean;
   /** A question about health, which the sidecar answers when it is the one that is asked about. */
   readonly asksHealth: boolean;
 }
@@ -29,6 +32,8 @@ export interface RouterOptions {
   readonly inKey: (name: string) => boolean;
   /** Whether anything is collapsed at all (COLLAPSER_MODE). */
   readonly collapses: boolean;
+  /** What this process says to tell itself from others. @default 0, nothing */
+  readonly instance?: number;
   /** What requests are sent on with; as they came when left out. */
   readonly scheme?: "http" | "https";
 }
@@ -41,13 +46,15 @@ export class Router {
   #collapses: boolean;
 
   #scheme: Field | undefined;
+  #instance: string;
 
   constructor(options: RouterOptions) {
     this.#methods = options.methods;
     this.#map = options.map;
     this.#inKey = options.inKey;
     this.#collapses = options.collapses;
-    const { scheme } = options;
+    const { scheme, instance = 0 } = options;
+    this.#instance = String(instance);
     this.#scheme = scheme === undefined ? undefined : new Field(":scheme", scheme);
   }
 
@@ -76,9 +83,10 @@ export class Router {
       ? this.#map.head(headKey(list.fields, { inKey: this.#inKey, identity }), method.service)
       : undefined;
     const asksHealth = method.path === HEALTH_CHECK;
+    const isCircular = list.get(INSTANCE_HEADER) === this.#instance;
     const { epoch } = this.#methods;
     const sent = this.#scheme === undefined ? list : withScheme(list, this.#scheme);
-    return { epoch, list: sent, method, httpStatus, keyHead, asksHealth };
+    return { epoch, list: sent, method, httpStatus, keyHead, isCircular, asksHealth };
   }
 }
 

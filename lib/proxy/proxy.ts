@@ -92,7 +92,7 @@ export class Proxy {
     const { resolve } = environment;
     this.#backend = makeCluster(options, { context: backendContext, resolve, scheme });
     if (options.asksDescriptors && collapses && heedsDescriptors(options.methods)) {
-      const world = { backend: this.#backend, timers, scheme } as const;
+      const world = { backend: this.#backend, timers, scheme, instance } as const;
       const [{ address }] = options.backends as [BackendEntry];
       this.#reflection = new Reflection(world, {
         authority: authorityOf(address, options.backendTlsServerName),
@@ -105,7 +105,7 @@ export class Proxy {
       ...{ map: this.map, backend: this.#backend, counters, methods, missed, timers, codec },
       calls: () => this.#calls(),
     });
-    const routing: RouterOptions = { methods, map: this.map, inKey, collapses, scheme };
+    const routing: RouterOptions = { methods, map: this.map, inKey, collapses, scheme, instance };
     this.#context = {
       map: this.map,
       backend: this.#backend,

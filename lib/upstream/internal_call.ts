@@ -15,11 +15,19 @@ const TOO_LARGE: Failure = {
   why: `more than ${MAX_ANSWER_BYTES / 2 ** 20} MiB to a question of the sidecar's own`,
 };
 
+/**
+ * Metadata in which the sidecar's own calls name their process. One that comes back to it has gone in a circle, of
+ * sidecars that are each other's backends, in which it would go on for ever.
+ */
+export const INSTANCE_HEADER = "x-collapser-instance";
+
 /** What the sidecar's own calls are made with. */
 export interface InternalCallWorld {
   readonly backend: Upstream;
   readonly timers: Timers;
   readonly scheme: "http" | "https";
+  /** What this process says to tell itself from others. */
+  readonly instance: number;
 }
 
 /** A call that the sidecar makes by itself, of one message: it holds no place in a bulkhead and is counted nowhere. */
@@ -40,7 +48,7 @@ export class InternalCall implements ExchangeOwner {
     const message = frameMessage(call.message);
     body.appendData(message, 0, message.length, true);
     this.#exchange = new Exchange(this, {
-      target: targetOf(call.path, call.authority, world.scheme),
+      target: targetOf(call, world),
       perCall: [],
       body,
       deadlineMs: world.timers.nowMs + call.patienceMs,
@@ -83,7 +91,10 @@ export class InternalCall implements ExchangeOwner {
   bodyMoved(): void {}
 }
 
-function targetOf(path: string, authority: string, scheme: "http" | "https"): Target {
+function targetOf(
+  { path, authority }: { path: string; authority: string },
+  { scheme, instance }: InternalCallWorld,
+): Target {
   const fields: readonly (readonly [string, string])[] = [
     [":method", "POST"],
     [":scheme", scheme],
@@ -91,6 +102,7 @@ function targetOf(path: string, authority: string, scheme: "http" | "https"): Ta
     [":authority", authority],
     ["te", "trailers"],
     ["content-type", "application/grpc"],
+    [INSTANCE_HEADER, String(instance)],
   ];
   let list = new HeaderList();
   for (const [name, value] of fields) list = new HeaderList(list, new Field(name, value));
