@@ -1,34 +1,32 @@
 import { Buffer } from "node:buffer";
 import { hash } from "node:crypto";
 import { checkServerIdentity, type PeerCertificate } from "node:tls";
-import { DER_TAG, derContent, type DerValue, derValues } from "./der.ts";
-
-/** Object identifier 2.5.29.17, subjectAltName (RFC 5280 §4.2.1.6). */
-const ALT_NAMES_OID = [0x55, 0x1d, 0x11];
-
-/** Fields of a TBSCertificate (RFC 5280 §4.1): the subject comes after serial, algorithm, issuer and validity. */
-const VERSION_TAG = 0xa0;
-const EXTENSIONS_TAG = 0xa3;
-const FIELDS_BEFORE_SUBJECT = 4;
+import { type DerValue, namesIn } from "./x509.ts";
 
 /** Kinds of a GeneralName (RFC 5280 §4.2.1.6). */
 const DNS_TAG = 0x82;
 const IP_TAG = 0x87;
 
-/** What a certificate names: the bytes of its subject, and of each of its alternative names with their kind. */
-interface Names {
-  readonly subject: Uint8Array;
-  readonly altNames: readonly Uint8Array[];
-}
+const IPV4_BYTES = 4;
+const IPV6_BYTES = 16;
+
+/** What an identity is made of. A digest of one never passes for one of the other, whatever a CA has signed. */
+const OF_NAMES = 0;
+const OF_ALL = 1;
 
 /**
- * The identity that a certificate (DER) gives its holder, as text for a key: a digest of its subject and all its
- * alternative names, in any order. Two certificates have the same exactly when all of these are the same. It is read
- * from the bytes, since the texts that node:tls makes of them (Deno 2.9) leave attributes out, and one name can pass
- * for two.
+ * The identity that a certificate (DER) gives its holder, as text for a key: a digest of its subject and all its alternative names, in
+ * any order. Two certificates have the same exactly when all of these are the same, byte for byte. A certificate that
+ * names nobody, or cannot be read though TLS could, stands for itself.
  */
 export function identityOf(certificate: Uint8Array): string {
-  return digest(parts(certificate));
+  const names = namesIn(certificate);
+  // Names that say nothing would make all who have none the same.
+  if (names === undefined || names.altNames.length + names.subject.content.length === 0) {
+    return digest(OF_ALL, [certificate]);
+  }
+  const altNames = names.altNames.map(({ bytes }) => bytes);
+  return digest(OF_NAMES, [names.subject.bytes, ...altNames.sort(Buffer.compare)]);
 }
 
 /** Why a certificate does not speak for `host`; undefined when it does. For `checkServerIdentity` of node:tls. */
@@ -36,7 +34,7 @@ export function serverIdentityFault(
   host: string,
   certificate: { readonly raw: Uint8Array },
 ): Error | undefined {
-  const altNames = textsOf(namesOf(certificate.raw).altNames);
+  const altNames = (namesIn(certificate.raw)?.altNames ?? []).flatMap(textsOf);
   // Without the subject: a common name is no host name (RFC 9525 §2).
   const names = { subject: {}, subjectaltname: altNames.join(", ") };
   if (checkServerIdentity(host, names as unknown as PeerCertificate) === undefined) {
@@ -46,76 +44,24 @@ export function serverIdentityFault(
   return new Error(`its certificate is for ${known}, not for ${host}`);
 }
 
-/**
- * What an identity is made of: names, or the certificate itself where they say nothing, else all who have none would be
- * the same.
- */
-function parts(certificate: Uint8Array): readonly Uint8Array[] {
-  try {
-    const { subject, altNames } = namesOf(certificate);
-    if (altNames.length > 0 || subject.length > 2) return [subject, ...altNames.toSorted(compare)];
-  } catch (error) {
-    if (!(error instanceof RangeError)) throw error; // TLS read what we cannot: as if it had no names
-  }
-  return [certificate];
+/** A host name or an address as `checkServerIdentity` reads it; a name with what separates names is none. */
+function textsOf({ tag, content }: DerValue): string[] {
+  if (tag === IP_TAG) return addressesOf(content);
+  const text = new TextDecoder().decode(content);
+  return tag === DNS_TAG && /^[\w.*-]+$/.test(text) ? [`DNS:${text}`] : [];
 }
 
-function namesOf(bytes: Uint8Array): Names {
-  const [certificate] = derValues(bytes, 0, bytes.length);
-  const fields = derContent(bytes, derContent(bytes, certificate)[0]);
-  const subject = fields[FIELDS_BEFORE_SUBJECT + (fields[0]?.tag === VERSION_TAG ? 1 : 0)];
-  if (subject === undefined) throw new RangeError("Cannot read a certificate without subject");
-  const extensions = fields.find(({ tag }) => tag === EXTENSIONS_TAG);
-  return { subject: whole(bytes, subject), altNames: altNamesIn(bytes, extensions) };
-}
-
-function altNamesIn(bytes: Uint8Array, extensions: DerValue | undefined): Uint8Array[] {
-  if (extensions === undefined) return [];
-  const names: Uint8Array[] = [];
-  for (const extension of derContent(bytes, derContent(bytes, extensions)[0])) {
-    const [id, ...rest] = derContent(bytes, extension);
-    if (id === undefined || !isAltNames(bytes.subarray(id.from, id.to))) continue;
-    const value = rest.find(({ tag }) => tag === DER_TAG.octetString);
-    for (const name of derContent(bytes, derContent(bytes, value)[0])) {
-      names.push(whole(bytes, name));
-    }
-  }
-  return names;
-}
-
-/** Host names and addresses as `checkServerIdentity` reads them; names with what separates names are none. */
-function textsOf(altNames: readonly Uint8Array[]): string[] {
-  return altNames.flatMap((name) => {
-    const [value] = derValues(name, 0, name.length);
-    const bytes = name.subarray(value!.from);
-    if (value!.tag === IP_TAG) return [`IP Address:${addressText(bytes)}`];
-    const text = new TextDecoder().decode(bytes);
-    return value!.tag === DNS_TAG && /^[\w.*-]+$/.test(text) ? [`DNS:${text}`] : [];
-  });
-}
-
-function addressText(bytes: Uint8Array): string {
-  if (bytes.length === 4) return bytes.join(".");
+function addressesOf(bytes: Uint8Array): string[] {
+  if (bytes.length === IPV4_BYTES) return [`IP Address:${bytes.join(".")}`];
+  if (bytes.length !== IPV6_BYTES) return [];
   const groups = Array.from(
-    { length: bytes.length / 2 },
+    { length: IPV6_BYTES / 2 },
     (_, i) => (bytes[2 * i]! * 256 + bytes[2 * i + 1]!).toString(16),
   );
-  return groups.join(":");
+  return [`IP Address:${groups.join(":")}`];
 }
 
-/** A digest of values that follow each other, since values in DER say themselves how long they are. */
-function digest(values: readonly Uint8Array[]): string {
-  return hash("sha256", Buffer.concat(values), "base64");
-}
-
-function isAltNames(id: Uint8Array): boolean {
-  return id.length === ALT_NAMES_OID.length && ALT_NAMES_OID.every((byte, i) => byte === id[i]);
-}
-
-function whole(bytes: Uint8Array, { start, to }: DerValue): Uint8Array {
-  return bytes.subarray(start, to);
-}
-
-function compare(a: Uint8Array, b: Uint8Array): number {
-  return Buffer.compare(a, b);
+/** Values in DER say themselves how long they are, so no two lists of them are the same bytes. */
+function digest(of: number, values: readonly Uint8Array[]): string {
+  return hash("sha256", Buffer.concat([Uint8Array.of(of), ...values]), "base64");
 }

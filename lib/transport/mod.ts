@@ -9,6 +9,8 @@
  * TLS is node:tls over connections of Deno's: the one way to ask callers for certificates, to trust a private CA alone,
  * and to keep Nagle's algorithm off. {@linkcode readCertificates} checks files once, at the start;
  * {@linkcode CertificateWatch} follows them, and {@linkcode FileWatch} any other file.
+ * What a peer's certificate names is read by asn1js, which enters through `x509.ts` alone and is loaded by the first
+ * handshake that needs it.
  *
  * Invariants: Nagle's algorithm is off on every socket; never two writes under way on one; a peer that does not
  * read is not read from; a socket is closed exactly once. A TLS socket that is handed over is past its handshake,

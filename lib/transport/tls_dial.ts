@@ -1,6 +1,5 @@
 import { isIP } from "node:net";
-import { connect } from "node:tls";
-import { serverIdentityFault } from "./certificate_names.ts";
+import { connect, type ConnectionOptions } from "node:tls";
 import type { Certificates } from "./certificates.ts";
 import { ConnStream, type RawConn } from "./conn_stream.ts";
 import { connectTo, type Dial, withinTime } from "./dial.ts";
@@ -24,20 +23,24 @@ export interface TlsDialOptions {
 export function dialTls({ certificates, serverName }: TlsDialOptions): Dial {
   return (address, { timeoutMs }) =>
     withinTime(timeoutMs, async (signal) => {
+      // Loaded here, since most sidecars speak no TLS and go without the library behind it.
+      const { serverIdentityFault: checkServerIdentity } = await import("./certificate_names.ts");
       const conn = await connectTo(address, signal);
       const { path } = address;
       const own = address.serverName ?? (path === undefined ? address.host : UNIX_NAME);
       const host = serverName ?? own;
-      return await shakeHands(conn, { host, certificates: certificates(), signal });
+      const shown = certificates();
+      return await shakeHands(conn, { host, certificates: shown, checkServerIdentity, signal });
     });
 }
 
 /** Makes a connection speak TLS; closes it when this rejects. */
 function shakeHands(
   conn: RawConn,
-  { host, certificates, signal }: {
+  { host, certificates, checkServerIdentity, signal }: {
     host: string;
     certificates: Certificates;
+    checkServerIdentity: Required<ConnectionOptions>["checkServerIdentity"];
     signal: AbortSignal;
   },
 ): Promise<Socket> {
@@ -50,7 +53,7 @@ function shakeHands(
     // An address is no server name (RFC 6066 §3).
     ...(isIP(host) === 0 ? { servername: host } : {}),
     ALPNProtocols: [ALPN],
-    checkServerIdentity: serverIdentityFault,
+    checkServerIdentity,
   });
   let settled = false;
   function fail(error: Error): void {

@@ -1,5 +1,4 @@
 import { createServer } from "node:tls";
-import { identityOf } from "./certificate_names.ts";
 import type { Certificates } from "./certificates.ts";
 import { ConnStream, type RawConn } from "./conn_stream.ts";
 import { listen, type ListenAddress, type Listening } from "./listen.ts";
@@ -17,10 +16,7 @@ const MAX_HANDSHAKES = 2_000;
 export interface Peer {
   /** The peer's address, for people. */
   readonly remote: string;
-  /**
-   * The identity that the peer's certificate gives it, as text for a key (see {@linkcode identityOf}); "" when it was
-   * not asked for one.
-   */
+  /** Identity that the peer's certificate gives it, as text for a key (see `identityOf`); "" when it was not asked for one. */
   readonly identity: string;
 }
 
@@ -47,7 +43,7 @@ export function listenTls(address: ListenAddress, options: TlsListenOptions): Li
       conn.close();
       return onRefused(`TLS: ${maxHandshakes} handshakes are under way`, remote);
     }
-    new Handshake(conn, { remote, options, underWay: handshakes }).begin();
+    new Handshake(conn, { remote, options, underWay: handshakes }).begin().catch(onTrouble);
   }, onTrouble);
   return {
     ...listening,
@@ -80,7 +76,7 @@ class Handshake {
     this.#underWay = underWay;
   }
 
-  begin(): void {
+  async begin(): Promise<void> {
     const { handshakeMs = HANDSHAKE_MS, certificates } = this.#options;
     this.#underWay.add(this);
     this.#late = setTimeout(
@@ -89,6 +85,9 @@ class Handshake {
     );
     const { cert, key, ca } = certificates();
     const requestCert = ca !== undefined;
+    // Loaded here, since most sidecars ask nobody for a certificate and go without the library behind it.
+    const names = requestCert ? await import("./certificate_names.ts") : undefined;
+    if (!this.#underWay.has(this)) return; // abandoned meanwhile, or too late
     // A server for each connection, so that it has the certificates of its time. It never listens: that is ours to do.
     const server = createServer({
       ...{ cert, key, ca, requestCert },
@@ -105,7 +104,7 @@ class Handshake {
         return this.#refuse(whyTlsFailed(undefined, tls, this.#stream));
       }
       this.#settle();
-      const identity = requestCert ? identityOf(tls.getPeerCertificate().raw) : "";
+      const identity = names?.identityOf(tls.getPeerCertificate().raw) ?? "";
       const socket = new TlsSocket(tls, this.#stream);
       this.#options.accept(socket, { remote: this.#remote, identity });
     });

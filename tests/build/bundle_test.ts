@@ -9,6 +9,8 @@ import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/as
 import { BUNDLE, bundle, withRequire } from "../../build/bundle.ts";
 import { PERMISSIONS } from "../../build/permissions.ts";
 import { COMMANDS } from "../../lib/cli/command_table.ts";
+import { CertificateFolder } from "../support/certificate_folder.ts";
+import { Authority } from "../support/certificates.ts";
 import { get, Process, type ProcessVariables } from "../support/process.ts";
 import { until } from "../support/waiting.ts";
 
@@ -154,6 +156,29 @@ Deno.test("bundle runs every command in an empty folder, with the permissions of
     sidecar.signal("SIGTERM");
     backend.signal("SIGTERM");
     assertEquals([(await sidecar.end()).code, (await backend.end()).code], [0, 0], sidecar.said);
+  });
+
+  await t.step("serve over TLS to another that asks for its certificate", async () => {
+    using folder = new CertificateFolder();
+    const authority = await Authority.make();
+    const ca = folder.write("ca.pem", authority.cert);
+    const server = folder.writePair("server", await authority.server());
+    const caller = folder.writePair("caller", await authority.caller("a"));
+    await using backend = installed.starts(["backend", "--port", "0"]);
+    await using far = installed.starts(["serve"], {
+      ...FREE_PORTS,
+      BACKEND_ADDRESS: `127.0.0.1:${await portIn(backend, /127\.0\.0\.1:(\d+)/)}`,
+      ...{ GRPC_TLS_CERT: server.cert, GRPC_TLS_KEY: server.key, GRPC_TLS_CLIENT_CA: ca },
+    });
+    await using near = installed.starts(["serve"], {
+      ...FREE_PORTS,
+      BACKEND_ADDRESS: `127.0.0.1:${await portIn(far, /"grpc_port":(\d+)/)}`,
+      ...{ BACKEND_USE_TLS: "true", BACKEND_TLS_CA: ca },
+      ...{ BACKEND_TLS_CERT: caller.cert, BACKEND_TLS_KEY: caller.key },
+    });
+    const address = `127.0.0.1:${await portIn(near, /"grpc_port":(\d+)/)}`;
+    const load = await installed.ends(["load", "--address", address, "--calls", "20", "--json"]);
+    assertMatch(load.said, /"statuses":\s*\{\s*"OK":\s*20\s*\}/, near.said + far.said);
   });
 });
 
