@@ -55,7 +55,8 @@ export function notFound(): Response {
   return respondText("No such page: see /\n", { status: 404 });
 }
 
-export function tooMany(retryAfterS: number): Response {
-  const headers = { "retry-after": String(Math.max(1, Math.ceil(retryAfterS))) };
+/** Says when to ask again (RFC 9110 §10.2.3), in whole seconds. */
+export function tooMany(waitMs: number): Response {
+  const headers = { "retry-after": String(Math.max(1, Math.ceil(waitMs / 1_000))) };
   return respondText("Too many requests\n", { status: 429, headers });
 }

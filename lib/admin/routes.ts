@@ -1,9 +1,9 @@
+import type { TokenBucket } from "../connection/mod.ts";
 import { assetResponse, ASSETS } from "./assets.ts";
 import { configurationOf } from "./configuration.ts";
 import { notFound, respond, respondJson, respondText, tooMany } from "./responses.ts";
 import type { Site } from "./site.ts";
 import { flightsOf, keysOf } from "./status.ts";
-import type { TokenBucket } from "./token_bucket.ts";
 import { type Asking, purge } from "./writing.ts";
 
 /** Longest URL that is read: as long as one of ours gets, with room for a method's name. */
@@ -64,7 +64,9 @@ function refuseToRead(request: Request, bucket?: TokenBucket): Response | undefi
     const allow = READING.join(", ");
     return respondText(`Only ${allow} here\n`, { status: 405, headers: { allow } });
   }
-  return bucket === undefined || bucket.take() ? undefined : tooMany(bucket.waitS);
+  const nowMs = performance.now();
+  if (bucket === undefined || bucket.take(1, nowMs)) return undefined;
+  return tooMany(bucket.waitMs(1, nowMs));
 }
 
 async function metrics({ sources: { metrics } }: Site): Promise<Response> {

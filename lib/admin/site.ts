@@ -1,8 +1,9 @@
+import { TokenBucket } from "../connection/mod.ts";
+import { BucketsByAddress } from "./buckets_by_address.ts";
 import { Events } from "./events.ts";
 import { History } from "./history.ts";
 import type { AdminSources } from "./sources.ts";
 import { statusOf } from "./status.ts";
-import { BucketsByAddress, TokenBucket } from "./token_bucket.ts";
 
 /** Time between two samples, and two snapshots for those who listen. */
 const EVERY_MS = 1_000;

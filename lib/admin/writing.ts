@@ -39,13 +39,15 @@ async function refuse(site: Site, asking: Asking): Promise<Response | undefined>
     return respondText("Only POST here\n", { status: 405, headers: { allow: "POST" } });
   }
   if (!isOwnOrigin(asking)) return respondText("Not from another site\n", { status: 403 });
+  const nowMs = performance.now();
   const writes = site.writes.of(address);
-  if (!writes.take()) return tooMany(writes.waitS);
+  if (!writes.take(1, nowMs)) return tooMany(writes.waitMs(1, nowMs));
   // Before the token is looked at, so that it cannot be guessed any faster than this.
   const failures = site.failures.of(address);
-  if (!failures.has) return tooMany(failures.waitS);
+  const waitMs = failures.waitMs(1, nowMs);
+  if (waitMs > 0) return tooMany(waitMs);
   if (!isAuthorized(request.headers.get("authorization"), adminToken)) {
-    failures.take();
+    failures.take(1, nowMs);
     log.warn("Refused an admin call without the token", { address });
     return respondText("Not without the token\n", {
       ...{ status: 401, headers: { "www-authenticate": 'Bearer realm="collapser"' } },

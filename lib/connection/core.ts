@@ -1,5 +1,4 @@
 import { ERROR_CODE, writeGoAway, writeRstStream } from "../wire/mod.ts";
-import { Allowance } from "./allowance.ts";
 import type { Fault } from "./fault.ts";
 import { writeHttp1Refusal } from "./http1.ts";
 import {
@@ -20,6 +19,7 @@ import type { ConnectionSink } from "./sink.ts";
 import { Stream } from "./stream.ts";
 import { ILLEGAL, INPUT, nextState, STATE } from "./stream_state.ts";
 import { StreamTable } from "./stream_table.ts";
+import { TokenBucket } from "./token_bucket.ts";
 
 /**
  * What all of a connection's frames have in common: its streams, how they begin and end, which ids are used, and
@@ -49,10 +49,10 @@ export class Core<Owner> {
   lastAcceptedId = NO_LAST_STREAM;
   #nextStreamId = 1;
   #lastPeerStreamId = 0;
-  #idleFrames = new Allowance(IDLE_FRAMES);
-  /** Useful frames that have been put into the allowance of idle ones. */
+  #idleFrames = new TokenBucket(IDLE_FRAMES);
+  /** What the useful frames so far have put into it. */
   #paidFrames = 0;
-  #resets = new Allowance(RESETS);
+  #resets = new TokenBucket(RESETS);
   #answered = 0;
 
   constructor(isServer: boolean, sink: ConnectionSink<Owner>) {
@@ -191,9 +191,9 @@ export class Core<Owner> {
   /** Counts a frame that asks for nothing: too many of them end the connection. */
   countIdleFrame(units: number = IDLE_FRAME_UNITS): boolean {
     const useful = this.usefulFrames + this.send.dataFrames;
-    const earned = (useful - this.#paidFrames) * USEFUL_FRAME_UNITS;
+    this.#idleFrames.earn((useful - this.#paidFrames) * USEFUL_FRAME_UNITS);
     this.#paidFrames = useful;
-    if (this.#idleFrames.take(units, { earned, nowMs: this.nowMs })) return true;
+    if (this.#idleFrames.take(units, this.nowMs)) return true;
     return this.fail(ERROR_CODE.enhanceYourCalm, "a flood of frames that ask for nothing");
   }
 
@@ -203,9 +203,9 @@ export class Core<Owner> {
    */
   countReset(units: number): boolean {
     if (!this.isServer) return true;
-    const earned = this.#answered;
+    this.#resets.earn(this.#answered);
     this.#answered = 0;
-    if (this.#resets.take(units, { earned, nowMs: this.nowMs })) return true;
+    if (this.#resets.take(units, this.nowMs)) return true;
     return this.fail(ERROR_CODE.enhanceYourCalm, "a flood of streams that are reset");
   }
 

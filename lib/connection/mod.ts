@@ -15,6 +15,9 @@
  * - output beyond the high-water mark is headers and control frames only, and the transport stops reading long
  *   before those pile up.
  *
+ * {@linkcode TokenBucket} is what bounds how much a peer may ask for. It serves the rooms above as well that bound what
+ * may be asked of them: this one is the lowest that does.
+ *
  * Refuses: push, priorities, upgrade from HTTP/1.1, and to know anything about gRPC.
  *
  * @module
@@ -23,3 +26,4 @@ export { Connection, type ConnectionOptions } from "./connection.ts";
 export type { Fault, FaultScope } from "./fault.ts";
 export type { ConnectionSink, ReceivedHeaders } from "./sink.ts";
 export { Stream } from "./stream.ts";
+export { type Allowance, TokenBucket } from "./token_bucket.ts";

@@ -1,12 +1,14 @@
-/** One line a second shows that something goes on, and leaves the rest of the log readable. */
-const EVERY_MS = 1_000;
+import { type Allowance, TokenBucket } from "../connection/mod.ts";
 
-/** Kinds told apart at a time: few of ours, and two for each backend. Past it they share one allowance. */
+/** One line a second shows that something goes on, and leaves the rest of the log readable. */
+const ONE_A_SECOND: Allowance = { burst: 1, perSecond: 1 };
+
+/** Kinds told apart at a time: few of ours, and two for each backend. Past it they share one bucket. */
 const MAX_KINDS = 200;
 const OTHER_KIND = "other";
 
-interface Allowance {
-  lastMs: number;
+interface Kind {
+  readonly bucket: TokenBucket;
   leftOut: number;
 }
 
@@ -16,7 +18,7 @@ interface Allowance {
  */
 export class RateLimit {
   readonly #now: () => number;
-  readonly #kinds = new Map<string, Allowance>();
+  readonly #kinds = new Map<string, Kind>();
 
   /** `now` gives milliseconds from any beginning. */
   constructor(now: () => number = () => performance.now()) {
@@ -26,31 +28,32 @@ export class RateLimit {
   /** How many of this kind were left out since the last that was not; undefined when this one is left out too. */
   admit(kind: string): number | undefined {
     const nowMs = this.#now();
-    const known = this.#allowance(kind, nowMs);
-    if (nowMs - known.lastMs < EVERY_MS) {
+    const known = this.#kind(kind, nowMs);
+    if (!known.bucket.take(1, nowMs)) {
       known.leftOut++;
       return undefined;
     }
     const { leftOut } = known;
-    known.lastMs = nowMs;
     known.leftOut = 0;
     return leftOut;
   }
 
-  #allowance(kind: string, nowMs: number): Allowance {
+  #kind(kind: string, nowMs: number): Kind {
     const own = this.#kinds.get(kind);
     if (own !== undefined) return own;
     if (this.#kinds.size >= MAX_KINDS) this.#forget(nowMs);
     const label = this.#kinds.size < MAX_KINDS ? kind : OTHER_KIND;
     let known = this.#kinds.get(label);
-    if (known === undefined) this.#kinds.set(label, known = { lastMs: -Infinity, leftOut: 0 });
+    if (known === undefined) {
+      this.#kinds.set(label, known = { bucket: new TokenBucket(ONE_A_SECOND), leftOut: 0 });
+    }
     return known;
   }
 
   /** Forgets kinds that have nothing left to tell and may be told at once: backends come and go under new names. */
   #forget(nowMs: number): void {
-    for (const [kind, { lastMs, leftOut }] of this.#kinds) {
-      if (leftOut === 0 && nowMs - lastMs >= EVERY_MS) this.#kinds.delete(kind);
+    for (const [kind, { bucket, leftOut }] of this.#kinds) {
+      if (leftOut === 0 && bucket.waitMs(1, nowMs) === 0) this.#kinds.delete(kind);
     }
   }
 }

@@ -1,3 +1,5 @@
+import { TokenBucket } from "../connection/mod.ts";
+
 /** Repeats that may come at once, whatever was sent before: those of a connection that goes away under load. */
 const BURST = 100;
 
@@ -6,17 +8,16 @@ const EARNED_PER_CALL = 0.2;
 
 /** How often calls that provably reached nobody may be sent again, as a share of what is sent at all. */
 export class RetryBudget {
-  #left = BURST;
+  /** No time brings any back. */
+  #bucket = new TokenBucket({ burst: BURST, perSecond: 0 });
 
   /** A call was sent. */
   earn(): void {
-    if (this.#left < BURST) this.#left += EARNED_PER_CALL;
+    this.#bucket.earn(EARNED_PER_CALL);
   }
 
   /** Whether one may be sent once more. */
   spend(): boolean {
-    if (this.#left < 1) return false;
-    this.#left--;
-    return true;
+    return this.#bucket.take(1, 0);
   }
 }

@@ -90,7 +90,7 @@ Deno.test("answer refuses who asks too often, and never a probe", async () => {
       if (status === 429) refused = headers;
     }
     assert(refused !== undefined, "nobody was refused");
-    assertMatch(refused.get("retry-after") ?? "", /^\d+$/);
+    assertEquals(refused.get("retry-after"), "1");
     for (const path of ["/health", "/ready", "/metrics", "/"]) {
       assertEquals((await ask(path)).status, 200, path);
     }

@@ -51,8 +51,12 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     imports: [],
     types: ["wire", "grpc", "collapse", "transport", "observe", "balance", "downstream", "proxy"],
   },
-  telemetry: { imports: ["wire", "grpc", "observe"] },
-  admin: { imports: ["grpc", "observe", "proxy", "config", "telemetry"], types: ["upstream"] },
+  // Of `connection` both want the token bucket alone: one for all, in the lowest room that has a use for it.
+  telemetry: { imports: ["wire", "connection", "grpc", "observe"] },
+  admin: {
+    imports: ["connection", "grpc", "observe", "proxy", "config", "telemetry"],
+    types: ["upstream"],
+  },
   sidecar: {
     imports: [
       "wire",
