@@ -142,7 +142,7 @@ export type Side = "caller" | "backend";
 export class ProxyCounters {
   /** By label. */
   readonly methods = new Map<string, MethodCounters>();
-  /** Those of methods that no backend has answered yet: they have no label, and are in no sum but that of all. */
+  /** Counters of methods that no backend has answered yet: they have no label, and are in no sum but that of all. */
   readonly unnamed = new Set<MethodCounters>();
   readonly backends: BackendCounters[] = [];
   readonly passed: Record<PassReason, number> = {
@@ -172,7 +172,7 @@ export class ProxyCounters {
   readonly goAways: Record<Side, Map<number, number>> = { caller: new Map(), backend: new Map() };
   /** Faults of ours that cost somebody a call, or a connection. */
   faults = 0;
-  /** Those of backends that are none any more and finish their last calls. */
+  /** Counters of backends that are none any more and finish their last calls. */
   readonly leaving = new Set<BackendCounters>();
   /** What backends have counted that are gone: sums over all backends must not shrink. */
   readonly departed = new BackendCounters("");

@@ -94,6 +94,8 @@ Deno.test("createMetrics gives every metric its type and a help text", async () 
     collapser_backend_up: "gauge",
     collapser_connections: "gauge",
     collapser_connection_errors_total: "counter",
+    collapser_goaway_total: "counter",
+    collapser_faults_total: "counter",
     collapser_build_info: "gauge",
     process_cpu_user_seconds_total: "counter",
     process_cpu_system_seconds_total: "counter",
