@@ -121,8 +121,10 @@ export const OPTION_TABLE = {
   backendMaxConcurrent: option("BACKEND_MAX_CONCURRENT", count({ min: 1 }), {
     group: "backend",
     fallback: "1024",
-    help: "calls in flight to one backend; the wall of its bulkhead. A call that has begun to " +
-      "stream (a second message either way) no longer counts",
+    help:
+      "calls in flight to one backend; the wall of its bulkhead. A call counts until its reply " +
+      "has ended or has begun to stream: a second message either way, or a first message of the " +
+      "reply and then 100 ms of quiet",
   }),
   backendMaxPending: option("BACKEND_MAX_PENDING", count({ min: 0 }), {
     group: "backend",
@@ -132,8 +134,8 @@ export const OPTION_TABLE = {
   backendConnections: option("BACKEND_CONNECTIONS", CONNECTIONS, {
     group: "backend",
     fallback: "1",
-    help: "connections to one backend (more are opened when its stream limit is reached, " +
-      `up to ${MAX_BACKEND_CONNECTIONS})`,
+    help: "connections to one backend (more are opened while its stream limit is reached, up to " +
+      `${MAX_BACKEND_CONNECTIONS}, and given up again when idle)`,
   }),
   backendOutlierDetection: option("BACKEND_OUTLIER_DETECTION", BOOLEAN, {
     group: "backend",
@@ -189,9 +191,10 @@ export const OPTION_TABLE = {
   invalidate: option("COLLAPSER_INVALIDATE", oneOf(["service", "off"]), {
     group: "collapsing",
     fallback: "service",
-    help: "`service`: once a call that is not eligible has been answered, stored results and " +
-      "flights of its service that are older serve nobody new, so that a caller sees its own " +
-      "write; `off` as the original",
+    help: "`service`: with each message, and with the end, of an answer to a call that is not " +
+      "eligible, stored results and flights of its service that are older serve nobody new, before " +
+      "that answer is handed on: a caller sees its own write, and what a watch told it of; `off` " +
+      "as the original",
   }),
   keyHeaders: option("COLLAPSER_KEY_HEADERS", optional(HEADER_NAMES), {
     group: "key",
