@@ -109,10 +109,7 @@ export abstract class PeerEnd {
   #parser = new FrameParser();
 
   constructor() {
-    this.socket = new MemorySocket({
-      written: (bytes) => this.#read(bytes),
-      closed: () => {},
-    });
+    this.socket = new MemorySocket({ written: (bytes) => this.#read(bytes) });
   }
 
   /** These frames come together. */

@@ -8,7 +8,7 @@ import {
 import { CertificateFolder } from "../support/certificate_folder.ts";
 import { Authority, type KeyPair } from "../support/certificates.ts";
 import { until } from "../support/waiting.ts";
-import { FakeClock } from "./fake_clock.ts";
+import { FakeClock } from "../support/fake_clock.ts";
 
 /** How often files are looked at. */
 const LOOK_EVERY_MS = 2_000;

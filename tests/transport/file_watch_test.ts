@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { type FileText, FileWatch, readFileText, Timers } from "../../lib/transport/mod.ts";
 import { until } from "../support/waiting.ts";
-import { FakeClock } from "./fake_clock.ts";
+import { FakeClock } from "../support/fake_clock.ts";
 
 const EVERY_MS = 1_000;
 

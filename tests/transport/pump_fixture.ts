@@ -4,7 +4,7 @@ import { HeaderCache } from "../../lib/wire/mod.ts";
 import { FrameParser, type SeenFrame } from "../support/frame_parser.ts";
 import { PREFACE, settings } from "../support/frames.ts";
 import { RecordingSink } from "../support/recording_sink.ts";
-import { MemorySocket } from "./memory_socket.ts";
+import { MemorySocket } from "../support/memory_socket.ts";
 
 /** More than any chain of promises between two ends in memory is long. */
 const TICKS = 50;
@@ -28,7 +28,7 @@ export class PumpFixture implements PumpOwner {
   #pings = 0;
 
   constructor({ turn = new Turn(), holdsWrites = false } = {}) {
-    this.socket.holdsWrites = holdsWrites;
+    if (holdsWrites) this.socket.hold();
     this.connection = new Connection<unknown>({
       role: "server",
       sink: this.sink,
@@ -45,7 +45,7 @@ export class PumpFixture implements PumpOwner {
   /** One that is past the handshake and has nothing to say. */
   static async ready(options: { turn?: Turn } = {}): Promise<PumpFixture> {
     const fixture = new PumpFixture(options);
-    fixture.socket.feed(PREFACE, settings());
+    fixture.socket.sends(PREFACE, settings());
     await settle();
     fixture.takeFrames();
     fixture.socket.readSizes.length = fixture.socket.writeSizes.length = fixture.reads = 0;

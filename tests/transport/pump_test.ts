@@ -81,7 +81,7 @@ Deno.test("Pump.flushSoon writes nothing when there is nothing", async () => {
 
 Deno.test("Pump writes an answer without being asked", async () => {
   const fixture = await PumpFixture.ready();
-  fixture.socket.feed(concat(ping(1), ping(2)));
+  fixture.socket.sends(concat(ping(1), ping(2)));
   await settle();
   assertEquals(fixture.takeFrames().map(({ type }) => type), ["PING ack", "PING ack"]);
   assertEquals(fixture.socket.writeSizes.length, 1);
@@ -90,7 +90,7 @@ Deno.test("Pump writes an answer without being asked", async () => {
 
 Deno.test("Pump has one write under way and gathers the rest for the next", async () => {
   const fixture = await PumpFixture.ready();
-  fixture.socket.holdsWrites = true;
+  fixture.socket.hold();
   for (let i = 0; i < 10; i++) {
     fixture.say();
     fixture.pump.flushSoon();
@@ -111,7 +111,7 @@ Deno.test("Pump never lets the rest of a partial write land after later output",
   for (let seed = 1; seed <= 30; seed++) {
     const fixture = await PumpFixture.ready();
     const random = rng(seed);
-    fixture.socket.holdsWrites = true;
+    fixture.socket.hold();
     for (let step = 0; step < 200; step++) {
       if (random() < 0.5) {
         fixture.say(1 + Math.floor(random() * 5));
@@ -140,7 +140,7 @@ Deno.test("Pump tells the connection that its output went out, so that streams g
   const fixture = await PumpFixture.ready();
   const log = logOf([{ headers: RESPONSE }, { data: pattern(3_000_000) }]);
   fixture.sink.reactions = { writable: (stream) => fixture.connection.relay(stream, log) };
-  fixture.socket.feed(concat(
+  fixture.socket.sends(concat(
     settings([SETTING.initialWindowSize, 2 ** 31 - 1]),
     windowUpdate(0, 2 ** 31 - 65_536),
     headers(1, REQUEST, { endStream: true }),
@@ -161,7 +161,7 @@ Deno.test("Pump tells the connection that its output went out, so that streams g
 Deno.test("Pump reads with little room while it gets little", async () => {
   const fixture = await PumpFixture.ready();
   for (let i = 1; i <= 50; i++) {
-    fixture.socket.feed(ping(i));
+    fixture.socket.sends(ping(i));
     await settle();
   }
   assertEquals(new Set(fixture.socket.readSizes), new Set([4_096]));
@@ -171,7 +171,7 @@ Deno.test("Pump reads with little room while it gets little", async () => {
 
 Deno.test("Pump reads with more room once it fills it, up to 64 KiB", async () => {
   const fixture = await PumpFixture.ready();
-  fixture.socket.feed(concat(...Array(40).fill(FILLER)), ping(7));
+  fixture.socket.sends(concat(...Array(40).fill(FILLER)), ping(7));
   for (let i = 0; i < 5; i++) await settle();
   const { readSizes } = fixture.socket;
   assertEquals(readSizes.slice(0, 3), [16_384, 65_536, 65_536]); // that of 4 KiB waited already
@@ -184,9 +184,11 @@ Deno.test("Pump.isDrained says whether the last read found less than it had room
   const fixture = await PumpFixture.ready();
   const seen: boolean[] = [];
   fixture.onReceived = () => seen.push(fixture.pump.isDrained);
-  fixture.socket.feed(FILLER.subarray(0, 4_096));
+  fixture.socket.sends(FILLER.subarray(0, 4_096));
   await settle();
-  fixture.socket.feed(FILLER.subarray(4_096), ping(1));
+  fixture.socket.sends(FILLER.subarray(4_096));
+  await settle();
+  fixture.socket.sends(ping(1));
   await settle();
   assertEquals(seen, [false, true, true]);
   fixture.pump.abort();
@@ -198,7 +200,7 @@ Deno.test("Pump gives the connection the time of each read, and tells the owner 
   fixture.onReceived = () => seen.push([fixture.connection.nowMs, fixture.sink.events.length]);
   for (const nowMs of [5, 6.5]) {
     fixture.nowMs = nowMs;
-    fixture.socket.feed(headers(nowMs === 5 ? 1 : 3, REQUEST));
+    fixture.socket.sends(headers(nowMs === 5 ? 1 : 3, REQUEST));
     await settle();
   }
   const [first, second] = seen;
@@ -210,7 +212,7 @@ Deno.test("Pump gives the connection the time of each read, and tells the owner 
 Deno.test("Pump does not read on from a peer that does not read, and resumes when it does", async () => {
   const fixture = await PumpFixture.ready();
   const { socket } = fixture;
-  socket.holdsWrites = true;
+  socket.hold();
   fixture.say();
   fixture.pump.flushSoon();
   await settle(); // this write waits from now on
@@ -218,12 +220,12 @@ Deno.test("Pump does not read on from a peer that does not read, and resumes whe
   fixture.onReceived = () => fixture.say(Math.ceil(enough / 4));
   for (let i = 1; i <= 4; i++) {
     assert(socket.isReading, `read ${i} is wanted`);
-    socket.feed(ping(i, { ack: true }));
+    socket.sends(ping(i, { ack: true }));
     await settle();
   }
   assert(!socket.isReading, "reading has stopped");
   fixture.onReceived = () => {};
-  socket.feed(ping(5));
+  socket.sends(ping(5));
   await settle();
   assert(socket.unread > 0);
   socket.accept();
@@ -244,12 +246,12 @@ Deno.test("Pump does not read on from a peer that does not read, and resumes whe
 
 Deno.test("Pump reads on while the output that waits is at its limit and not above", async () => {
   const fixture = await PumpFixture.ready();
-  fixture.socket.holdsWrites = true;
+  fixture.socket.hold();
   fixture.say();
   fixture.pump.flushSoon();
   await settle();
   fixture.say(Math.floor(STOP_READING_BYTES / PING_BYTES)); // a PING short of the limit
-  fixture.socket.feed(ping(1, { ack: true }));
+  fixture.socket.sends(ping(1, { ack: true }));
   await settle();
   assert(fixture.socket.isReading);
   fixture.pump.abort();
@@ -259,7 +261,7 @@ Deno.test("Pump reads on while the output that waits is at its limit and not abo
 
 Deno.test("Pump.close closes once the output is written", async () => {
   const fixture = await PumpFixture.ready();
-  fixture.socket.holdsWrites = true;
+  fixture.socket.hold();
   fixture.say(3);
   fixture.pump.close();
   await settle();
@@ -285,7 +287,7 @@ Deno.test("Pump.close closes at once when nothing is to be written", async () =>
 
 Deno.test("Pump.abort closes now, whatever waits", async () => {
   const fixture = await PumpFixture.ready();
-  fixture.socket.holdsWrites = true;
+  fixture.socket.hold();
   fixture.say();
   fixture.pump.flushSoon();
   await settle();
@@ -299,12 +301,12 @@ Deno.test("Pump.abort closes now, whatever waits", async () => {
 
 Deno.test("Pump.abort ends one that had stopped reading", async () => {
   const fixture = await PumpFixture.ready();
-  fixture.socket.holdsWrites = true;
+  fixture.socket.hold();
   fixture.say();
   fixture.pump.flushSoon();
   await settle();
   fixture.say(Math.ceil(STOP_READING_BYTES / PING_BYTES) + 1);
-  fixture.socket.feed(ping(1, { ack: true }));
+  fixture.socket.sends(ping(1, { ack: true }));
   await settle();
   assert(!fixture.socket.isReading);
   fixture.pump.abort();
@@ -314,7 +316,7 @@ Deno.test("Pump.abort ends one that had stopped reading", async () => {
 
 Deno.test("Pump ends when the peer has sent its last, without trouble", async () => {
   const fixture = await PumpFixture.ready();
-  fixture.socket.end();
+  fixture.socket.ends();
   await fixture.running;
   assertEquals([fixture.socket.closes, ...fixture.ends], [1, undefined]);
 });
@@ -322,8 +324,8 @@ Deno.test("Pump ends when the peer has sent its last, without trouble", async ()
 Deno.test("Pump receives what came before the end", async () => {
   const fixture = await PumpFixture.ready();
   fixture.sink.take();
-  fixture.socket.feed(headers(1, REQUEST));
-  fixture.socket.end();
+  fixture.socket.sends(headers(1, REQUEST));
+  fixture.socket.ends();
   await fixture.running;
   assertEquals(fixture.sink.take().map(({ event }) => event), ["headers"]);
   assertEquals(fixture.ends, [undefined]);
@@ -332,7 +334,7 @@ Deno.test("Pump receives what came before the end", async () => {
 Deno.test("Pump tells the owner of a read that failed", async () => {
   const fixture = await PumpFixture.ready();
   const reset = new Deno.errors.ConnectionReset("reset by peer");
-  fixture.socket.failRead(reset);
+  fixture.socket.ends(reset);
   await fixture.running;
   assertEquals([fixture.socket.closes, fixture.ends.length], [1, 1]);
   assertStrictEquals(fixture.ends[0], reset);
@@ -341,7 +343,7 @@ Deno.test("Pump tells the owner of a read that failed", async () => {
 Deno.test("Pump tells the owner of a write that failed, once, though it ends the read as well", async () => {
   const fixture = await PumpFixture.ready();
   const broken = new Deno.errors.BrokenPipe("broken pipe");
-  fixture.socket.holdsWrites = true;
+  fixture.socket.hold();
   fixture.say();
   fixture.pump.flushSoon();
   await settle();
@@ -356,12 +358,12 @@ Deno.test("Pump tells the owner of a write that failed, once, though it ends the
 Deno.test("Pump tells the owner of a write that failed when it had stopped reading", async () => {
   const fixture = await PumpFixture.ready();
   const broken = new Deno.errors.BrokenPipe("broken pipe");
-  fixture.socket.holdsWrites = true;
+  fixture.socket.hold();
   fixture.say();
   fixture.pump.flushSoon();
   await settle();
   fixture.say(Math.ceil(STOP_READING_BYTES / PING_BYTES) + 1);
-  fixture.socket.feed(ping(1, { ack: true }));
+  fixture.socket.sends(ping(1, { ack: true }));
   await settle();
   assert(!fixture.socket.isReading);
   fixture.socket.failWrite(broken);
@@ -373,11 +375,11 @@ Deno.test("Pump tells the owner of a write that failed when it had stopped readi
 Deno.test("Pump tells of the first trouble alone when read and write both fail", async () => {
   const fixture = await PumpFixture.ready();
   const reset = new Deno.errors.ConnectionReset("reset by peer");
-  fixture.socket.holdsWrites = true;
+  fixture.socket.hold();
   fixture.say();
   fixture.pump.flushSoon();
   await settle();
-  fixture.socket.failRead(reset); // closing then interrupts the write
+  fixture.socket.ends(reset); // closing then interrupts the write
   await fixture.running;
   await settle();
   assertEquals([fixture.socket.closes, fixture.ends.length], [1, 1]);
@@ -386,7 +388,7 @@ Deno.test("Pump tells of the first trouble alone when read and write both fail",
 
 Deno.test("Pump makes an Error of whatever else was thrown", async () => {
   const fixture = await PumpFixture.ready();
-  fixture.socket.failRead("odd");
+  fixture.socket.ends("odd");
   await fixture.running;
   assertInstanceOf(fixture.ends[0], Error);
   assertEquals(fixture.ends[0]?.message, "odd");
@@ -394,8 +396,8 @@ Deno.test("Pump makes an Error of whatever else was thrown", async () => {
 
 Deno.test("Pump writes the GOAWAY of a connection that failed, and then closes", async () => {
   const fixture = await PumpFixture.ready();
-  fixture.socket.holdsWrites = true;
-  fixture.socket.feed(raw(0, { streamId: 0 }, new Uint8Array(1))); // DATA on stream 0
+  fixture.socket.hold();
+  fixture.socket.sends(raw(0, { streamId: 0 }, new Uint8Array(1))); // DATA on stream 0
   await settle();
   assertEquals(fixture.socket.closes, 0);
   fixture.socket.accept();
@@ -434,7 +436,7 @@ Deno.test("Pump takes it in its stride when the socket was closed under it", asy
 
 Deno.test("Pump of a connection whose peer talks no HTTP/2 says so and goes", async () => {
   const fixture = new PumpFixture();
-  fixture.socket.feed(new TextEncoder().encode("GET / HTTP/1.1\r\n\r\n"));
+  fixture.socket.sends(new TextEncoder().encode("GET / HTTP/1.1\r\n\r\n"));
   await fixture.running;
   assertEquals(fixture.takeFrames().at(-1)?.type, "GOAWAY");
   assertEquals([fixture.socket.closes, ...fixture.ends], [1, undefined]);
@@ -443,7 +445,7 @@ Deno.test("Pump of a connection whose peer talks no HTTP/2 says so and goes", as
 Deno.test("Pump receives a preface that comes in single bytes", async () => {
   const fixture = new PumpFixture();
   for (const byte of concat(PREFACE, settings(), ping(9))) {
-    fixture.socket.feed(Uint8Array.of(byte));
+    fixture.socket.sends(Uint8Array.of(byte));
     await settle();
   }
   assertEquals(fixture.takeFrames().at(-1), {

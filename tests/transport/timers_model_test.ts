@@ -1,7 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { Alarm, Timers } from "../../lib/transport/mod.ts";
 import { rng } from "../support/cuts.ts";
-import { FakeClock } from "./fake_clock.ts";
+import { FakeClock } from "../support/fake_clock.ts";
 
 const SLOT_MS = 4;
 const SEEDS = 40;

@@ -41,7 +41,7 @@ Deno.test("Turn makes one write a connection of what all reads of a turn produce
       }
     };
   }
-  for (const { socket } of fixtures) socket.feed(concat(ping(1), ping(2)));
+  for (const { socket } of fixtures) socket.sends(concat(ping(1), ping(2)));
   await settle();
   for (const fixture of fixtures) {
     assertEquals(fixture.socket.writeSizes.length, 1);
