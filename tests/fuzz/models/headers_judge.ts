@@ -1,6 +1,6 @@
 import { ERROR_CODE, FLAG } from "../../../lib/wire/mod.ts";
 import type { RawFrame } from "../../support/frame_parser.ts";
-import { concat } from "../../support/frames.ts";
+import { BlockReader, type WholeBlock } from "./block_reader.ts";
 import {
   connectionFault,
   type ConnectionState,
@@ -14,6 +14,7 @@ import {
 } from "./connection_state.ts";
 import { declaredLength, isLegalBlock } from "./header_rules.ts";
 import { type ModelField, sizeOf } from "./hpack.ts";
+import { numberAt } from "./number_at.ts";
 import type { ModelStream } from "./stream_model.ts";
 
 /** The list size that we announce; what is larger is cut off, not refused by the connection. */
@@ -26,65 +27,49 @@ const MAX_BLOCK_BYTES = 512 * 1_024;
 /** Where HEADERS has a dependency and a weight. */
 const PRIORITY_BYTES = 5;
 
-interface Block {
-  readonly id: number;
-  readonly endStream: boolean;
-  readonly selfDependent: boolean;
-  readonly pieces: Uint8Array[];
-}
-
 /** HEADERS and CONTINUATION (RFC 9113 §6.2, §6.10, §8). */
 export class HeadersJudge {
+  readonly blocks: BlockReader = new BlockReader();
   #state: ConnectionState;
-  #block: Block | undefined = undefined;
+  /** The block says that its stream depends on itself. */
+  #isSelfDependent = false;
 
   constructor(state: ConnectionState) {
     this.#state = state;
   }
 
-  get blockId(): number | undefined {
-    return this.#block?.id;
-  }
-
-  onHeaders({ flags, streamId, payload }: RawFrame): Verdict {
+  onHeaders(frame: RawFrame): Verdict {
+    const { flags, streamId, payload } = frame;
     if (streamId === 0) return PROTOCOL;
     const isPadded = (flags & FLAG.padded) !== 0;
     const hasPriority = (flags & FLAG.priority) !== 0;
-    let from = (isPadded ? 1 : 0) + (hasPriority ? PRIORITY_BYTES : 0);
+    const from = (isPadded ? 1 : 0) + (hasPriority ? PRIORITY_BYTES : 0);
     if (payload.length < from) return FRAME_SIZE;
     const to = payload.length - (isPadded ? payload[0]! : 0);
     if (to < from) return PROTOCOL;
-    let dependsOn: number | undefined;
+    this.#isSelfDependent = false;
     if (hasPriority) {
-      from -= PRIORITY_BYTES;
-      dependsOn = new DataView(payload.buffer, payload.byteOffset + from).getUint32(0) & 0x7fffffff;
-      from += PRIORITY_BYTES;
+      const dependsOn = numberAt(payload, from - PRIORITY_BYTES) & 0x7fffffff;
+      this.#isSelfDependent = dependsOn === streamId;
     }
-    this.#block = {
-      id: streamId,
-      endStream: (flags & FLAG.endStream) !== 0,
-      selfDependent: dependsOn === streamId,
-      pieces: [payload.subarray(from, to)],
-    };
-    return (flags & FLAG.endHeaders) !== 0 ? this.#end() : FINE;
+    this.blocks.push(frame, payload.subarray(from, to));
+    return this.#endOf(frame);
   }
 
-  onContinuation({ flags, payload }: RawFrame): Verdict {
-    const block = this.#block;
-    if (block === undefined) return PROTOCOL;
-    block.pieces.push(payload);
-    const length = block.pieces.reduce((sum, piece) => sum + piece.length, 0);
-    if (block.pieces.length > MAX_CONTINUATIONS + 1 || length > MAX_BLOCK_BYTES) {
+  onContinuation(frame: RawFrame): Verdict {
+    this.blocks.push(frame, frame.payload);
+    const { frames, bytes } = this.blocks.size;
+    if (frames > MAX_CONTINUATIONS + 1 || bytes > MAX_BLOCK_BYTES) {
       return connectionFault(ERROR_CODE.enhanceYourCalm);
     }
-    return (flags & FLAG.endHeaders) !== 0 ? this.#end() : FINE;
+    return this.#endOf(frame);
   }
 
-  #end(): Verdict {
+  #endOf(frame: RawFrame): Verdict {
     const state = this.#state;
-    const block = this.#block!;
-    this.#block = undefined;
-    const decoded = state.decodeIn(concat(...block.pieces));
+    const block = this.blocks.end(frame);
+    if (block === undefined) return FINE;
+    const decoded = state.decodeIn(block.bytes);
     if ("broken" in decoded) return connectionFault(ERROR_CODE.compressionError);
     const known = state.live(block.id);
     if (known !== undefined) return this.#judge(known, block, decoded.fields);
@@ -99,13 +84,13 @@ export class HeadersJudge {
     return this.#judge(state.add(block.id), block, decoded.fields);
   }
 
-  #judge(stream: ModelStream, block: Block, all: readonly ModelField[]): Verdict {
+  #judge(stream: ModelStream, block: WholeBlock, all: readonly ModelField[]): Verdict {
     const { id, endStream } = block;
     if (stream.peerEnded) return streamFault(stream, ERROR_CODE.streamClosed);
     let listBytes = 0;
     const fields = all.filter((field) => (listBytes += sizeOf(field)) <= MAX_LIST_BYTES);
     const isCut = listBytes > MAX_LIST_BYTES;
-    if (block.selfDependent || !this.#isLegal(stream, fields, { isCut, endStream })) {
+    if (this.#isSelfDependent || !this.#isLegal(stream, fields, { isCut, endStream })) {
       return streamFault(stream, ERROR_CODE.protocolError);
     }
     if (endStream) {

@@ -22,6 +22,8 @@ import {
   type Verdict,
 } from "./connection_state.ts";
 import { HeadersJudge } from "./headers_judge.ts";
+import { numberAt } from "./number_at.ts";
+import { faultOfSetting, readSettings } from "./settings_frame.ts";
 
 /** Judges the frames of one connection in the order they come. */
 export class Judge {
@@ -37,7 +39,7 @@ export class Judge {
 
   /** A block has begun and not ended: its CONTINUATION alone may follow. */
   get isWithinBlock(): boolean {
-    return this.#headers.blockId !== undefined;
+    return this.#headers.blocks.isOpen;
   }
 
   judge(frame: RawFrame): Verdict {
@@ -47,10 +49,7 @@ export class Judge {
         ? PROTOCOL
         : connectionFault(ERROR_CODE.protocolError, ERROR_CODE.frameSizeError);
     }
-    const { blockId } = this.#headers;
-    if (blockId !== undefined && (type !== FRAME.continuation || streamId !== blockId)) {
-      return PROTOCOL;
-    }
+    if (!this.#headers.blocks.admits(frame)) return PROTOCOL;
     switch (type) {
       case FRAME.data:
         return this.#data(frame);
@@ -129,15 +128,16 @@ export class Judge {
     return tells({ what: "reset", id: streamId, code: numberAt(payload, 0), byFault: false });
   }
 
-  #settings({ flags, streamId, payload }: RawFrame): Verdict {
+  #settings(frame: RawFrame): Verdict {
     const { state } = this;
-    if (streamId !== 0) return PROTOCOL;
-    if ((flags & FLAG.ack) !== 0) return payload.length === 0 ? FINE : FRAME_SIZE;
-    if (payload.length % 6 !== 0) return FRAME_SIZE;
+    const read = readSettings(frame);
+    if (read.says === "nothing") return connectionFault(read.fault);
+    if (read.says === "ack") return FINE;
     const before = state.peer.initialWindowBytes;
-    for (let at = 0; at < payload.length; at += 6) {
-      const fault = this.#setting(payload[at]! * 256 + payload[at + 1]!, numberAt(payload, at + 2));
-      if (fault !== undefined) return fault;
+    for (const pair of read.pairs) {
+      const fault = faultOfSetting(pair, state.role === "server" ? "client" : "server");
+      if (fault !== undefined) return connectionFault(fault);
+      this.#setting(...pair);
     }
     state.isReady = true;
     state.settingsOwed++;
@@ -148,15 +148,11 @@ export class Judge {
     return tells({ what: "settings" });
   }
 
-  #setting(id: number, value: number): Verdict | undefined {
-    const { peer, decoderOut, role } = this.state;
+  #setting(id: number, value: number): void {
+    const { peer, decoderOut } = this.state;
     if (id === 1) decoderOut.allow(value);
-    if (id === 2 && value > (role === "server" ? 1 : 0)) return PROTOCOL; // RFC 9113 §6.5.2
-    if (id === 3) peer.maxConcurrentStreams = value;
-    if (id === 4 && value > MAX_WINDOW_BYTES) return FLOW_CONTROL;
-    if (id === 4) peer.initialWindowBytes = value;
-    if (id === 5 && (value < 16_384 || value > 2 ** 24 - 1)) return PROTOCOL;
-    return undefined;
+    else if (id === 3) peer.maxConcurrentStreams = value;
+    else if (id === 4) peer.initialWindowBytes = value;
   }
 
   #ping({ flags, streamId, payload }: RawFrame): Verdict {
@@ -199,9 +195,4 @@ export class Judge {
     }
     return FINE;
   }
-}
-
-/** Four bytes as a number (all 32 bits). */
-export function numberAt(bytes: Uint8Array, at: number): number {
-  return new DataView(bytes.buffer, bytes.byteOffset + at).getUint32(0);
 }

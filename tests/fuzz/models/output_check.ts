@@ -1,11 +1,13 @@
 import { assert, assertEquals } from "@std/assert";
 import { FLAG, FRAME, MAX_WINDOW_BYTES } from "../../../lib/wire/mod.ts";
 import { type RawFrame, splitFrames } from "../../support/frame_parser.ts";
-import { concat } from "../../support/frames.ts";
 import { toHex } from "../../support/hex.ts";
+import { BlockReader } from "./block_reader.ts";
 import { type ConnectionState, FINE, type Verdict } from "./connection_state.ts";
 import type { ModelField } from "./hpack.ts";
-import { type Judge, numberAt } from "./judge.ts";
+import type { Judge } from "./judge.ts";
+import { numberAt } from "./number_at.ts";
+import { faultOfSetting, readSettings } from "./settings_frame.ts";
 import type { ModelStream } from "./stream_model.ts";
 
 /** Every peer must take frames this long, and none that we meet says otherwise (RFC 9113 §4.2). */
@@ -29,7 +31,7 @@ export class OutputCheck {
   #judge: Judge;
   #reader: OutputReader;
   #isFirst = true;
-  #block: { id: number; endStream: boolean; pieces: Uint8Array[] } | undefined = undefined;
+  readonly #blocks = new BlockReader();
 
   constructor(judge: Judge, reader: OutputReader) {
     this.#judge = judge;
@@ -39,25 +41,27 @@ export class OutputCheck {
 
   read(bytes: Uint8Array): void {
     for (const frame of splitFrames(bytes)) this.#see(frame);
-    assertEquals(this.#block, undefined, "half a header block");
+    assert(!this.#blocks.isOpen, "half a header block");
   }
 
   #see(frame: RawFrame): void {
-    const { type, streamId, payload } = frame;
+    const { type, payload } = frame;
     const state = this.#state;
     assert(!state.hasFailed, `a frame of type ${type} after the last GOAWAY`);
     assert(payload.length <= MAX_FRAME_BYTES, "a frame that is too long");
     if (this.#isFirst) assertEquals(type, FRAME.settings, "the first frame");
     this.#isFirst = false;
-    if (this.#block !== undefined) {
-      assertEquals([type, streamId], [FRAME.continuation, this.#block.id], "within a block");
-      return this.#piece(frame);
-    }
+    assert(
+      this.#blocks.admits(frame),
+      `a frame of type ${type} where a header block is, or is not`,
+    );
     switch (type) {
       case FRAME.data:
         return this.#data(frame);
       case FRAME.headers:
         return this.#headers(frame);
+      case FRAME.continuation:
+        return this.#piece(frame);
       case FRAME.rstStream:
         return this.#reset(frame);
       case FRAME.settings:
@@ -97,11 +101,10 @@ export class OutputCheck {
   }
 
   #headers(frame: RawFrame): void {
-    const { flags, streamId } = frame;
+    const { streamId } = frame;
     const state = this.#state;
     if (state.role === "client" && state.isIdle(streamId)) this.#open(streamId);
     this.#sending(streamId, "HEADERS").headsOut++;
-    this.#block = { id: streamId, endStream: (flags & FLAG.endStream) !== 0, pieces: [] };
     this.#piece(frame);
   }
 
@@ -115,12 +118,11 @@ export class OutputCheck {
     state.add(streamId);
   }
 
-  #piece({ flags, payload }: RawFrame): void {
-    const block = this.#block!;
-    block.pieces.push(payload);
-    if ((flags & FLAG.endHeaders) === 0) return;
-    this.#block = undefined;
-    const decoded = this.#state.decoderOut.decode(concat(...block.pieces));
+  #piece(frame: RawFrame): void {
+    this.#blocks.push(frame, frame.payload);
+    const block = this.#blocks.end(frame);
+    if (block === undefined) return;
+    const decoded = this.#state.decoderOut.decode(block.bytes);
     if ("broken" in decoded) throw new Error(`a header block with ${decoded.broken}`);
     if (block.endStream) this.#state.live(block.id)!.weEnded = true;
     this.#reader.head(block.id, decoded.fields);
@@ -143,17 +145,18 @@ export class OutputCheck {
     if (stream !== undefined) stream.weReset = true;
   }
 
-  #settings({ flags, streamId, payload }: RawFrame): void {
+  #settings(frame: RawFrame): void {
     const state = this.#state;
-    assertEquals(streamId, 0, "SETTINGS on a stream");
-    if ((flags & FLAG.ack) !== 0) {
-      assertEquals(payload.length, 0, "the size of an acknowledgement");
+    const read = readSettings(frame);
+    if (read.says === "nothing") throw new Error(`SETTINGS that are a fault of ${read.fault}`);
+    if (read.says === "ack") {
       assert(state.settingsOwed-- > 0, "an acknowledgement of nothing");
       return;
     }
-    for (let at = 0; at < payload.length; at += 6) {
-      const id = payload[at]! * 256 + payload[at + 1]!;
-      if (id === 4) state.our.initialWindowBytes = numberAt(payload, at + 2);
+    for (const pair of read.pairs) {
+      assertEquals(faultOfSetting(pair, state.role), undefined, `the setting ${pair}`);
+      const [id, value] = pair;
+      if (id === 4) state.our.initialWindowBytes = value;
     }
   }
 
