@@ -12,12 +12,17 @@
 
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import type { BackendRequest } from "../support/backend_end.ts";
+import { DialledCaller } from "../support/dialled_caller.ts";
 import { data, headers, type Pairs, RESPONSE } from "../support/frames.ts";
-import { framed, valueOf } from "../support/peer_end.ts";
-import { freePort } from "../support/process.ts";
+import { JsCaller } from "../support/js_caller.ts";
+import { ListeningBackend } from "../support/listening_backend.ts";
 import { LocalSidecar } from "../support/local_sidecar.ts";
+import { framed, valueOf } from "../support/peer_end.ts";
+import { ended } from "../support/peer_waiting.ts";
+import { freePort } from "../support/process.ts";
+import { GET, PUT } from "../support/proxy_rig.ts";
+import { LIST, withSockets } from "../support/socket_rig.ts";
 import { until } from "../support/waiting.ts";
-import { dialRaw, ends, GET, JsCaller, LIST, PUT, RawBackend, RawRig } from "./support_a.ts";
 
 const NO_STATUS = "collapser: the backend ended the stream without a grpc-status";
 
@@ -25,30 +30,31 @@ const NO_STATUS = "collapser: the backend ended the stream without a grpc-status
 const KEPT = { COLLAPSER_CACHE_DURATION: "1m" };
 
 Deno.test("Scenario 4(a): an answer without trailers is 13 for grpc-js, leader or not, and is not kept", async () => {
-  await using rig = await RawRig.start(KEPT);
-  using client = new JsCaller(rig.local.port);
-  using other = new JsCaller(rig.local.port);
-  let count = 0;
-  for (const isSplit of [false, true]) {
-    for (const path of [GET, LIST]) {
-      const answers = Promise.all([client.call(path, "1"), other.call(path, "1")]);
-      await rig.waiters(2);
-      await rig.backend.has(++count);
-      const request = rig.backend.requests.at(-1)!;
-      request.begins();
-      const { id, backend } = request;
-      if (isSplit) backend.sends(data(id, framed("a")), data(id, "", { endStream: true }));
-      else backend.sends(data(id, framed("a"), { endStream: true }));
-      for (const { messages, status } of await answers) {
-        assertEquals([messages, status.code, status.details], [["a"], 13, NO_STATUS]);
+  await withSockets({ variables: KEPT }, async (rig) => {
+    using client = new JsCaller(rig.local.port);
+    using other = new JsCaller(rig.local.port);
+    let count = 0;
+    for (const isSplit of [false, true]) {
+      for (const path of [GET, LIST]) {
+        const answers = Promise.all([client.call(path, "1"), other.call(path, "1")]);
+        await rig.waits(2);
+        await rig.backend.has(++count);
+        const request = rig.backend.requests.at(-1)!;
+        request.begins();
+        const { id, backend } = request;
+        if (isSplit) backend.sends(data(id, framed("a")), data(id, "", { endStream: true }));
+        else backend.sends(data(id, framed("a"), { endStream: true }));
+        for (const { messages, status } of await answers) {
+          assertEquals([messages, status.code, status.details], [["a"], 13, NO_STATUS]);
+        }
       }
     }
-  }
-  const repeat = client.call(GET, "1");
-  await rig.backend.has(++count);
-  rig.backend.requests.at(-1)!.replies(["whole"]);
-  const { messages, status } = await repeat;
-  assertEquals([messages, status.code], [["whole"], 0]);
+    const repeat = client.call(GET, "1");
+    await rig.backend.has(++count);
+    rig.backend.requests.at(-1)!.replies(["whole"]);
+    const { messages, status } = await repeat;
+    assertEquals([messages, status.code], [["whole"], 0]);
+  });
 });
 
 Deno.test("Scenario 4(b): grpc-js gets the status that stands for an HTTP status, and its repeat reaches the backend", async () => {
@@ -63,35 +69,36 @@ Deno.test("Scenario 4(b): grpc-js gets the status that stands for an HTTP status
     [503, 14],
     [504, 14],
   ] as const;
-  await using rig = await RawRig.start(KEPT);
-  using client = new JsCaller(rig.local.port);
-  using other = new JsCaller(rig.local.port);
-  let count = 0;
-  for (const [http, grpc] of table) {
-    const answers = Promise.all([client.call(GET, "1"), other.call(GET, "1")]);
-    await rig.waiters(2);
-    await rig.backend.has(++count);
-    const { id, backend } = rig.backend.requests.at(-1)!;
-    backend.sends(
-      headers(id, [[":status", `${http}`], ["content-type", "text/html"]]),
-      data(id, "<html>".repeat(1_000), { endStream: true }),
-    );
-    for (const { messages, status } of await answers) {
-      const details = `collapser: the backend answered HTTP ${http}, not gRPC`;
-      assertEquals([messages, status.code, status.details], [[], grpc, details]);
+  await withSockets({ variables: KEPT }, async (rig) => {
+    using client = new JsCaller(rig.local.port);
+    using other = new JsCaller(rig.local.port);
+    let count = 0;
+    for (const [http, grpc] of table) {
+      const answers = Promise.all([client.call(GET, "1"), other.call(GET, "1")]);
+      await rig.waits(2);
+      await rig.backend.has(++count);
+      const { id, backend } = rig.backend.requests.at(-1)!;
+      backend.sends(
+        headers(id, [[":status", `${http}`], ["content-type", "text/html"]]),
+        data(id, "<html>".repeat(1_000), { endStream: true }),
+      );
+      for (const { messages, status } of await answers) {
+        const details = `collapser: the backend answered HTTP ${http}, not gRPC`;
+        assertEquals([messages, status.code, status.details], [[], grpc, details]);
+      }
     }
-  }
+  });
 });
 
 Deno.test("Scenario 4(c): without a backend callers get 14 at once, as gRPC, and again until it is there", async () => {
   const port = freePort();
   await using local = new LocalSidecar({ BACKEND_ADDRESS: `127.0.0.1:${port}` });
   await until(() => local.sidecar.proxy.readiness.reason.includes("refused"), "the first dial");
-  const { caller, running } = await dialRaw(local.port);
+  await using caller = await DialledCaller.at(local.port);
   const calls = [GET, GET, PUT, LIST].map((path) => caller.call(path, "1"));
-  await ends(...calls);
+  await ended(...calls);
   const repeat = caller.call(GET, "1");
-  await ends(repeat);
+  await ended(repeat);
   for (const call of [...calls, repeat]) {
     const head = call.trailers!.slice(0, 3);
     assertEquals(head, [...RESPONSE, ["grpc-status", "14"]]);
@@ -100,26 +107,22 @@ Deno.test("Scenario 4(c): without a backend callers get 14 at once, as gRPC, and
   }
   assertEquals(await local.ask("/ready").then(({ status }) => status), 503);
   // The repeat need not dial by itself: that goes on in the background, and the backend is found.
-  await using backend = new RawBackend({ port, onRequest: (request) => request.echoes() });
+  await using backend = new ListeningBackend({ port, onRequest: (request) => request.echoes() });
   await until(() => local.sidecar.proxy.readiness.ready, "a backend that has come");
   const found = caller.call(GET, "1");
-  await ends(found);
+  await ended(found);
   found.expects(0, "re:1");
   assertEquals(backend.requests.length, 1);
-  caller.leaves();
-  await running;
 });
 
 Deno.test("Scenario 4(d): a unix socket that is not there makes 14 too", async () => {
   const folder = await Deno.makeTempDir();
   {
     await using local = new LocalSidecar({ BACKEND_ADDRESS: `unix:${folder}/none.sock` });
-    const { caller, running } = await dialRaw(local.port);
+    await using caller = await DialledCaller.at(local.port);
     const call = caller.call(GET, "1");
-    await ends(call);
+    await ended(call);
     assertEquals(call.trailers!.slice(0, 3), [...RESPONSE, ["grpc-status", "14"]]);
-    caller.leaves();
-    await running;
   }
   await Deno.remove(folder, { recursive: true });
 });
@@ -131,26 +134,27 @@ Deno.test("Scenario 4(e): a message that is broken off is not kept, whatever sta
     ({ id, backend }) =>
       backend.sends(data(id, framed("one")), data(id, framed("other").subarray(0, 7))),
   ];
-  await using rig = await RawRig.start(KEPT);
-  const caller = await rig.caller();
-  let count = 0;
-  for (const [i, cut] of cuts.entries()) {
-    const calls = [caller.call(GET, `${i}`), caller.call(GET, `${i}`)];
-    await rig.waiters(2);
-    await rig.backend.has(++count);
-    const request = rig.backend.requests.at(-1)!;
-    request.begins();
-    cut(request);
-    request.ends();
-    await ends(...calls);
-    // As the backend said it: what is wrong with it is for the caller's library to see.
-    for (const call of calls) assertEquals(call.reply.text, calls[0]!.reply.text);
-    const repeat = caller.call(GET, `${i}`);
-    await rig.backend.has(++count);
-    rig.backend.requests.at(-1)!.replies(["whole"]);
-    await ends(repeat);
-    repeat.expects(0, "whole");
-  }
+  await withSockets({ variables: KEPT }, async (rig) => {
+    const caller = await rig.caller();
+    let count = 0;
+    for (const [i, cut] of cuts.entries()) {
+      const calls = [caller.call(GET, `${i}`), caller.call(GET, `${i}`)];
+      await rig.waits(2);
+      await rig.backend.has(++count);
+      const request = rig.backend.requests.at(-1)!;
+      request.begins();
+      cut(request);
+      request.ends();
+      await ended(...calls);
+      // As the backend said it: what is wrong with it is for the caller's library to see.
+      for (const call of calls) assertEquals(call.reply.text, calls[0]!.reply.text);
+      const repeat = caller.call(GET, `${i}`);
+      await rig.backend.has(++count);
+      rig.backend.requests.at(-1)!.replies(["whole"]);
+      await ended(repeat);
+      repeat.expects(0, "whole");
+    }
+  });
 });
 
 Deno.test("Scenario 4(f): pages that other hops send in a backend's place are never an answer", async () => {
@@ -163,30 +167,33 @@ Deno.test("Scenario 4(f): pages that other hops send in a backend's place are ne
     [[[":status", "204"]], 2],
     [[[":status", "302"], ["location", "/login"]], 2],
   ];
-  await using rig = await RawRig.start(KEPT);
-  const caller = await rig.caller();
-  let count = 0;
-  for (const [fields, status] of pages) {
-    for (const isAlone of [true, false]) {
-      const calls = [caller.call(GET, "1"), caller.call(GET, "1"), caller.call(PUT, "1")];
-      await rig.waiters(2);
-      await rig.backend.has(count += 2);
-      for (const { id, backend } of rig.backend.requests.slice(-2)) {
-        const body = isAlone ? [] : [data(id, "x"), headers(id, [["x", "1"]], { endStream: true })];
-        backend.sends(headers(id, fields, { endStream: isAlone }), ...body);
-      }
-      await ends(...calls);
-      for (const call of calls) {
-        assertEquals(call.status, status, `${fields}`);
-        assertEquals(call.trailers!.slice(0, 2), [...RESPONSE]);
-        assertEquals([call.reply.text, call.reply.endedBy], ["", "HEADERS"]);
+  await withSockets({ variables: KEPT }, async (rig) => {
+    const caller = await rig.caller();
+    let count = 0;
+    for (const [fields, status] of pages) {
+      for (const isAlone of [true, false]) {
+        const calls = [caller.call(GET, "1"), caller.call(GET, "1"), caller.call(PUT, "1")];
+        await rig.waits(2);
+        await rig.backend.has(count += 2);
+        for (const { id, backend } of rig.backend.requests.slice(-2)) {
+          const body = isAlone
+            ? []
+            : [data(id, "x"), headers(id, [["x", "1"]], { endStream: true })];
+          backend.sends(headers(id, fields, { endStream: isAlone }), ...body);
+        }
+        await ended(...calls);
+        for (const call of calls) {
+          assertEquals(call.status, status, `${fields}`);
+          assertEquals(call.trailers!.slice(0, 2), [...RESPONSE]);
+          assertEquals([call.reply.text, call.reply.endedBy], ["", "HEADERS"]);
+        }
       }
     }
-  }
-  const told = caller.call(GET, "1");
-  await rig.backend.has(++count);
-  const { id, backend } = rig.backend.requests.at(-1)!;
-  backend.sends(headers(id, [[":status", "404"], ["grpc-status", "8"]], { endStream: true }));
-  await ends(told);
-  assertEquals(valueOf(told.trailers, "grpc-status"), "8"); // which wins where it is there
+    const told = caller.call(GET, "1");
+    await rig.backend.has(++count);
+    const { id, backend } = rig.backend.requests.at(-1)!;
+    backend.sends(headers(id, [[":status", "404"], ["grpc-status", "8"]], { endStream: true }));
+    await ended(told);
+    assertEquals(valueOf(told.trailers, "grpc-status"), "8"); // which wins where it is there
+  });
 });

@@ -12,9 +12,12 @@ import { assertEquals } from "@std/assert";
 import { ERROR_CODE, SETTING } from "../../lib/wire/mod.ts";
 import type { BackendRequest } from "../support/backend_end.ts";
 import { goAway, rstStream, settings } from "../support/frames.ts";
-import { withRig } from "../support/proxy_rig.ts";
+import { JsCaller } from "../support/js_caller.ts";
+import { ListeningBackend } from "../support/listening_backend.ts";
+import { ended } from "../support/peer_waiting.ts";
+import { GET, PUT, withRig } from "../support/proxy_rig.ts";
+import { LIST, withSockets } from "../support/socket_rig.ts";
 import { until } from "../support/waiting.ts";
-import { ends, GET, JsCaller, LIST, PUT, RawBackend, RawRig } from "./support_a.ts";
 
 const { noError, refusedStream } = ERROR_CODE;
 
@@ -22,84 +25,88 @@ const { noError, refusedStream } = ERROR_CODE;
 const GOING = goAway(2 ** 31 - 1, noError);
 
 Deno.test("Scenario 8(a): a call refused once is sent once more, and leader and followers see nothing of it", async () => {
-  await using rig = await RawRig.start();
-  using client = new JsCaller(rig.local.port);
-  const caller = await rig.caller();
-  const answers = Promise.all([1, 2, 3, 4].map(() => client.call(GET, "js")));
-  const shared = [1, 2, 3, 4].map(() => caller.call(GET, "raw"));
-  const passed = caller.call(PUT, "own");
-  await rig.waiters(8);
-  await rig.backend.has(3);
-  rig.backend.onRequest = (request) => request.echoes();
-  for (const request of [...rig.backend.requests]) request.resets(refusedStream);
-  await ends(...shared, passed);
-  for (const call of shared) call.expects(0, "re:raw");
-  passed.expects(0, "re:own");
-  for (const { messages, status } of await answers) {
-    assertEquals([messages, status.code], [["re:js"], 0]);
-  }
-  const perFlight = ["js", "raw", "own"].map((said) =>
-    rig.backend.requests.filter(({ messages }) => messages[0] === said).length
-  );
-  assertEquals(perFlight, [2, 2, 2]);
+  await withSockets(async (rig) => {
+    using client = new JsCaller(rig.local.port);
+    const caller = await rig.caller();
+    const answers = Promise.all([1, 2, 3, 4].map(() => client.call(GET, "js")));
+    const shared = [1, 2, 3, 4].map(() => caller.call(GET, "raw"));
+    const passed = caller.call(PUT, "own");
+    await rig.waits(8);
+    await rig.backend.has(3);
+    rig.backend.onRequest = (request) => request.echoes();
+    for (const request of [...rig.backend.requests]) request.resets(refusedStream);
+    await ended(...shared, passed);
+    for (const call of shared) call.expects(0, "re:raw");
+    passed.expects(0, "re:own");
+    for (const { messages, status } of await answers) {
+      assertEquals([messages, status.code], [["re:js"], 0]);
+    }
+    const perFlight = ["js", "raw", "own"].map((said) =>
+      rig.backend.requests.filter(({ messages }) => messages[0] === said).length
+    );
+    assertEquals(perFlight, [2, 2, 2]);
+  });
 });
 
 Deno.test("Scenario 8(b): a call refused twice is 14 for all who wait, by status and not by a reset", async () => {
-  await using rig = await RawRig.start();
-  using client = new JsCaller(rig.local.port);
-  const caller = await rig.caller();
-  const answers = Promise.all([1, 2, 3, 4].map(() => client.call(GET, "js")));
-  const calls = [GET, GET, GET, GET, PUT].map((path) => caller.call(path, path));
-  await rig.waiters(8);
-  await rig.backend.has(3);
-  rig.backend.onRequest = (request) => request.resets(refusedStream);
-  for (const request of [...rig.backend.requests]) request.resets(refusedStream);
-  await ends(...calls);
-  for (const call of calls) {
-    call.expectsFailure(14, "the backend reset the stream with REFUSED_STREAM");
-    assertEquals(call.reply.reset, undefined);
-  }
-  for (const { status } of await answers) assertEquals(status.code, 14);
-  const said = ["js", GET, PUT];
-  const counts = said.map((text) =>
-    rig.backend.requests.filter(({ messages }) => messages[0] === text).length
-  );
-  assertEquals(counts, [2, 2, 2]);
-  assertEquals(rig.backend.ends.length, 1);
+  await withSockets(async (rig) => {
+    using client = new JsCaller(rig.local.port);
+    const caller = await rig.caller();
+    const answers = Promise.all([1, 2, 3, 4].map(() => client.call(GET, "js")));
+    const calls = [GET, GET, GET, GET, PUT].map((path) => caller.call(path, path));
+    await rig.waits(8);
+    await rig.backend.has(3);
+    rig.backend.onRequest = (request) => request.resets(refusedStream);
+    for (const request of [...rig.backend.requests]) request.resets(refusedStream);
+    await ended(...calls);
+    for (const call of calls) {
+      call.expectsFailure(14, "the backend reset the stream with REFUSED_STREAM");
+      assertEquals(call.reply.reset, undefined);
+    }
+    for (const { status } of await answers) assertEquals(status.code, 14);
+    const said = ["js", GET, PUT];
+    const counts = said.map((text) =>
+      rig.backend.requests.filter(({ messages }) => messages[0] === text).length
+    );
+    assertEquals(counts, [2, 2, 2]);
+    assertEquals(rig.backend.ends.length, 1);
+  });
 });
 
 Deno.test("Scenario 8(c): a connection that says GOAWAY while it is idle, and stays open, gets no more calls", async () => {
-  await using rig = await RawRig.start();
-  rig.backend.onRequest = (request) => request.echoes();
-  using client = new JsCaller(rig.local.port);
-  const caller = await rig.caller();
-  const before = caller.call(GET, "before");
-  await ends(before);
-  const [old] = rig.backend.ends;
-  old!.sends(goAway(1, noError));
-  await until(() => rig.backend.ends.length === 2, "another connection");
-  for (const path of [GET, PUT, LIST]) {
-    const call = caller.call(path, "after");
-    await ends(call);
-    call.expects(0, "re:after");
-    assertEquals((await client.call(path, "js")).status.code, 0);
-  }
-  assertEquals(rig.backend.ends.map(({ requests }) => requests.length), [1, 6]);
+  await withSockets(async (rig) => {
+    rig.backend.onRequest = (request) => request.echoes();
+    using client = new JsCaller(rig.local.port);
+    const caller = await rig.caller();
+    const before = caller.call(GET, "before");
+    await ended(before);
+    const [old] = rig.backend.ends;
+    old!.sends(goAway(1, noError));
+    await until(() => rig.backend.ends.length === 2, "another connection");
+    for (const path of [GET, PUT, LIST]) {
+      const call = caller.call(path, "after");
+      await ended(call);
+      call.expects(0, "re:after");
+      assertEquals((await client.call(path, "js")).status.code, 0);
+    }
+    assertEquals(rig.backend.ends.map(({ requests }) => requests.length), [1, 6]);
+  });
 });
 
 Deno.test("Scenario 8(d): a call that meets the GOAWAY on its way is sent again, with no failure to see", async () => {
   for (const last of [goAway(0, noError), GOING]) {
-    await using rig = await RawRig.start();
-    rig.backend.onRequest = (request) => {
-      // What was taken before the last word is not sent again, and ends where it began.
-      if (last === GOING || request.backend === rig.backend.ends[1]) request.echoes();
-    };
-    const caller = await rig.caller();
-    rig.backend.end.sends(last);
-    const calls = [GET, GET, PUT].map((path) => caller.call(path, "1")); // at the same time
-    await until(() => rig.backend.ends.length === 2, "another connection");
-    await ends(...calls);
-    for (const call of calls) call.expects(0, "re:1");
+    await withSockets(async (rig) => {
+      rig.backend.onRequest = (request) => {
+        // What was taken before the last word is not sent again, and ends where it began.
+        if (last === GOING || request.backend === rig.backend.ends[1]) request.echoes();
+      };
+      const caller = await rig.caller();
+      rig.backend.end.sends(last);
+      const calls = [GET, GET, PUT].map((path) => caller.call(path, "1")); // at the same time
+      await until(() => rig.backend.ends.length === 2, "another connection");
+      await ended(...calls);
+      for (const call of calls) call.expects(0, "re:1");
+    });
   }
 });
 
@@ -160,19 +167,20 @@ Deno.test("Scenario 8(f): a refusal after its leader has left is sent again for 
 });
 
 Deno.test("Scenario 8(g): a backend that has gone for good after its GOAWAY makes 14, and is found when it is back", async () => {
-  await using rig = await RawRig.start();
-  const caller = await rig.caller();
-  const { port } = rig.backend;
-  rig.backend.end.sends(GOING, goAway(0, noError));
-  await rig.backend.stop();
-  await until(() => !rig.local.sidecar.proxy.readiness.ready, "not ready");
-  const calls = [GET, PUT].map((path) => caller.call(path, "1"));
-  await ends(...calls);
-  for (const call of calls) assertEquals(call.status, 14);
-  await using again = new RawBackend({ port, onRequest: (request) => request.echoes() });
-  await rig.isReady();
-  const next = caller.call(GET, "1");
-  await ends(next);
-  next.expects(0, "re:1");
-  assertEquals(again.requests.length, 1);
+  await withSockets(async (rig) => {
+    const caller = await rig.caller();
+    const { port } = rig.backend;
+    rig.backend.end.sends(GOING, goAway(0, noError));
+    await rig.backend.stop();
+    await until(() => !rig.proxy.readiness.ready, "not ready");
+    const calls = [GET, PUT].map((path) => caller.call(path, "1"));
+    await ended(...calls);
+    for (const call of calls) assertEquals(call.status, 14);
+    await using again = new ListeningBackend({ port, onRequest: (request) => request.echoes() });
+    await rig.isReady();
+    const next = caller.call(GET, "1");
+    await ended(next);
+    next.expects(0, "re:1");
+    assertEquals(again.requests.length, 1);
+  });
 });

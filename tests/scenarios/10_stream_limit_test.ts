@@ -14,13 +14,17 @@
 import { assert, assertEquals } from "@std/assert";
 import { SETTING } from "../../lib/wire/mod.ts";
 import { settings, settingsAck } from "../support/frames.ts";
-import { withRig } from "../support/proxy_rig.ts";
+import { catchesUp, ended } from "../support/peer_waiting.ts";
+import { GET, PUT, withRig } from "../support/proxy_rig.ts";
+import { type SocketRig, withSockets } from "../support/socket_rig.ts";
 import { until } from "../support/waiting.ts";
-import { catchesUp, ends, GET, PUT, RawRig } from "./support_a.ts";
 
 const ONE_STREAM = [SETTING.maxConcurrentStreams, 1] as const;
 
 const MAX_CONNECTIONS = 8;
+
+/** As `auto` takes it, without a question of the sidecar's own: where calls wait for a stream it would wait among them. */
+const NO_QUESTION = { COLLAPSER_METHODS: GET };
 
 const BACKEND = (name: string, port: number) =>
   `collapser_backend_${name}{backend="127.0.0.1:${port}"}`;
@@ -29,51 +33,54 @@ const BACKEND = (name: string, port: number) =>
 const CALL_MS = 100;
 
 Deno.test("Scenario 10(a): a burst before SETTINGS are known ends well, with one stream at most on a connection", async () => {
-  await using rig = await RawRig.start({}, { settings: "silent" });
-  const watch = watchOpenStreams(rig);
-  await until(() => rig.backend.ends.length === 1, "a connection");
-  const caller = await rig.caller();
-  const calls = [1, 2, 3, 4, 5].map((n) => caller.call(n % 2 === 0 ? PUT : GET, `${n}`));
-  const bounded = caller.call(GET, "6", { metadata: [["grpc-timeout", "10S"]] });
-  await until(() => rig.local.sidecar.proxy.counters.backends[0]!.pending === 6, "six that wait");
-  assertEquals(rig.backend.requests.length, 0);
-  const { port } = rig.backend;
-  assertEquals((await rig.local.scrape()).get(BACKEND("pending", port)), 6);
-  rig.backend.settings = [ONE_STREAM];
-  rig.backend.end.sends(settings(ONE_STREAM), settingsAck());
-  await ends(...calls, bounded);
-  for (const [i, call] of calls.entries()) call.expects(0, `re:${i + 1}`);
-  bounded.expects(0, "re:6");
-  assertEquals(watch.most(), 1);
-  assert(rig.backend.ends.length <= MAX_CONNECTIONS, `${rig.backend.ends.length} connections`);
-  const series = await rig.local.scrape();
-  const gauges = ["pending", "inflight"].map((name) => series.get(BACKEND(name, port)));
-  assertEquals(gauges, [0, 0]);
+  await withSockets({ variables: NO_QUESTION, backend: { settings: "silent" } }, async (rig) => {
+    const watch = watchOpenStreams(rig);
+    await until(() => rig.backend.ends.length === 1, "a connection");
+    const caller = await rig.caller();
+    const calls = [1, 2, 3, 4, 5].map((n) => caller.call(n % 2 === 0 ? PUT : GET, `${n}`));
+    const bounded = caller.call(GET, "6", { metadata: [["grpc-timeout", "10S"]] });
+    await until(() => rig.proxy.counters.backends[0]!.pending === 6, "six that wait");
+    rig.expectsRequests(0);
+    const { port } = rig.backend;
+    assertEquals((await rig.local.scrape()).get(BACKEND("pending", port)), 6);
+    rig.backend.settings = [ONE_STREAM];
+    rig.backend.end.sends(settings(ONE_STREAM), settingsAck());
+    await ended(...calls, bounded);
+    for (const [i, call] of calls.entries()) call.expects(0, `re:${i + 1}`);
+    bounded.expects(0, "re:6");
+    assertEquals(watch.most(), 1);
+    assert(rig.backend.ends.length <= MAX_CONNECTIONS, `${rig.backend.ends.length} connections`);
+    const series = await rig.local.scrape();
+    const gauges = ["pending", "inflight"].map((name) => series.get(BACKEND(name, port)));
+    assertEquals(gauges, [0, 0]);
+  });
 });
 
 Deno.test("Scenario 10(b): a call still queued at its deadline gets 4, and the backend never hears of it", async () => {
-  await using rig = await RawRig.start({}, { settings: [ONE_STREAM] });
-  const caller = await rig.caller();
-  const count = MAX_CONNECTIONS + 5;
-  const calls = Array.from({ length: count }, (_, i) => caller.call(GET, `${i}`));
-  await rig.backend.has(MAX_CONNECTIONS);
-  const bounded = [GET, PUT].map((path) =>
-    caller.call(path, "late", { metadata: [["grpc-timeout", "150m"]] })
-  );
-  await ends(...bounded);
-  for (const call of bounded) call.expectsFailure(4, "the call's deadline has passed");
-  const { port } = rig.backend;
-  const series = await rig.local.scrape();
-  assertEquals(series.get(BACKEND("pending", port)), 5);
-  assertEquals(series.get(BACKEND("inflight", port)), MAX_CONNECTIONS);
-  assertEquals(rig.backend.requests.length, MAX_CONNECTIONS);
-  rig.backend.onRequest = (request) => request.echoes();
-  for (const request of [...rig.backend.requests]) request.echoes();
-  await ends(...calls);
-  for (const [i, call] of calls.entries()) call.expects(0, `re:${i}`);
-  assertEquals(rig.backend.requests.length, count);
-  assertEquals(rig.backend.ends.length, MAX_CONNECTIONS);
-  assertEquals(rig.backend.requests.some(({ messages }) => messages[0] === "late"), false);
+  const backend = { settings: [ONE_STREAM] };
+  await withSockets({ variables: NO_QUESTION, backend }, async (rig) => {
+    const caller = await rig.caller();
+    const count = MAX_CONNECTIONS + 5;
+    const calls = Array.from({ length: count }, (_, i) => caller.call(GET, `${i}`));
+    await rig.backend.has(MAX_CONNECTIONS);
+    const bounded = [GET, PUT].map((path) =>
+      caller.call(path, "late", { metadata: [["grpc-timeout", "150m"]] })
+    );
+    await ended(...bounded);
+    for (const call of bounded) call.expectsFailure(4, "the call's deadline has passed");
+    const { port } = rig.backend;
+    const series = await rig.local.scrape();
+    assertEquals(series.get(BACKEND("pending", port)), 5);
+    assertEquals(series.get(BACKEND("inflight", port)), MAX_CONNECTIONS);
+    rig.expectsRequests(MAX_CONNECTIONS);
+    rig.backend.onRequest = (request) => request.echoes();
+    for (const request of [...rig.backend.requests]) request.echoes();
+    await ended(...calls);
+    for (const [i, call] of calls.entries()) call.expects(0, `re:${i}`);
+    rig.expectsRequests(count);
+    assertEquals(rig.backend.ends.length, MAX_CONNECTIONS);
+    assertEquals(rig.backend.requests.some(({ messages }) => messages[0] === "late"), false);
+  });
 });
 
 Deno.test("Scenario 10(c): a caller that leaves the queue is forgotten there, and those behind it come in their order", async () => {
@@ -122,45 +129,47 @@ Deno.test("Scenario 10(d): a limit that is lowered under way holds for the next 
 
 Deno.test("Scenario 10(e): a refusal beyond the limit, before SETTINGS say so, is no failure of the call", async () => {
   // A backend that lowers its limit refuses what was on its way to it (RFC 9113 §5.1.2).
-  await using rig = await RawRig.start({}, { settings: [[SETTING.maxConcurrentStreams, 100]] });
-  const caller = await rig.caller();
-  const calls = [1, 2, 3].map((n) => caller.call(GET, `${n}`));
-  await rig.backend.has(3);
-  rig.backend.settings = [ONE_STREAM];
-  const [kept, ...refused] = rig.backend.requests;
-  rig.backend.end.sends(settings(ONE_STREAM));
-  for (const request of refused) request.resets(0x7);
-  await rig.backend.has(5);
-  assertEquals(rig.backend.ends[0]!.requests.length, 3);
-  for (const request of [kept!, ...rig.backend.requests.slice(3)]) request.echoes();
-  await ends(...calls);
-  for (const [i, call] of calls.entries()) call.expects(0, `re:${i + 1}`);
+  const backend = { settings: [[SETTING.maxConcurrentStreams, 100]] } as const;
+  await withSockets({ backend }, async (rig) => {
+    const caller = await rig.caller();
+    const calls = [1, 2, 3].map((n) => caller.call(GET, `${n}`));
+    await rig.backend.has(3);
+    rig.backend.settings = [ONE_STREAM];
+    const [kept, ...refused] = rig.backend.requests;
+    rig.backend.end.sends(settings(ONE_STREAM));
+    for (const request of refused) request.resets(0x7);
+    await rig.backend.has(5);
+    assertEquals(rig.backend.ends[0]!.requests.length, 3);
+    for (const request of [kept!, ...rig.backend.requests.slice(3)]) request.echoes();
+    await ended(...calls);
+    for (const [i, call] of calls.entries()) call.expects(0, `re:${i + 1}`);
+  });
 });
 
 Deno.test("Scenario 10(f): a queue that is full refuses at once with 8, and says so in the metrics", async () => {
-  await using rig = await RawRig.start(
-    { BACKEND_MAX_CONCURRENT: "2", BACKEND_MAX_PENDING: "3" },
-  );
-  const caller = await rig.caller();
-  const calls = Array.from({ length: 5 }, (_, i) => caller.call(GET, `${i}`));
-  await rig.backend.has(2);
-  await catchesUp(caller);
-  const joined = caller.call(GET, "4"); // it waits for what waits already
-  await rig.waiters(6);
-  const { port } = rig.backend;
-  const beyond = [GET, PUT].map((path) => caller.call(path, "beyond"));
-  await ends(...beyond);
-  const text = `too many calls wait for backend 127.0.0.1:${port}`;
-  for (const call of beyond) call.expectsFailure(8, text);
-  const series = await rig.local.scrape();
-  assertEquals(series.get(BACKEND("pending", port)), 3);
-  const rejected = [...series].filter(([name]) => name.startsWith("collapser_backend_rejected"));
-  assertEquals(rejected.reduce((sum, [, value]) => sum + value, 0), 2);
-  rig.backend.onRequest = (request) => request.echoes();
-  for (const request of [...rig.backend.requests]) request.echoes();
-  await ends(...calls, joined);
-  for (const [i, call] of calls.entries()) call.expects(0, `re:${i}`);
-  joined.expects(0, "re:4");
+  const variables = { BACKEND_MAX_CONCURRENT: "2", BACKEND_MAX_PENDING: "3" };
+  await withSockets({ variables }, async (rig) => {
+    const caller = await rig.caller();
+    const calls = Array.from({ length: 5 }, (_, i) => caller.call(GET, `${i}`));
+    await rig.backend.has(2);
+    await catchesUp(caller);
+    const joined = caller.call(GET, "4"); // it waits for what waits already
+    await rig.waits(6);
+    const { port } = rig.backend;
+    const beyond = [GET, PUT].map((path) => caller.call(path, "beyond"));
+    await ended(...beyond);
+    const text = `too many calls wait for backend 127.0.0.1:${port}`;
+    for (const call of beyond) call.expectsFailure(8, text);
+    const series = await rig.local.scrape();
+    assertEquals(series.get(BACKEND("pending", port)), 3);
+    const rejected = [...series].filter(([name]) => name.startsWith("collapser_backend_rejected"));
+    assertEquals(rejected.reduce((sum, [, value]) => sum + value, 0), 2);
+    rig.backend.onRequest = (request) => request.echoes();
+    for (const request of [...rig.backend.requests]) request.echoes();
+    await ended(...calls, joined);
+    for (const [i, call] of calls.entries()) call.expects(0, `re:${i}`);
+    joined.expects(0, "re:4");
+  });
 });
 
 Deno.test("Scenario 10(g): what the sidecar allows its callers is announced, and a stream beyond it is refused alone", async () => {
@@ -187,7 +196,7 @@ Deno.test("Scenario 10(g): what the sidecar allows its callers is announced, and
 });
 
 /** Answers each request after a while, and knows how many were open at most on one connection. */
-function watchOpenStreams(rig: RawRig): { most(): number } {
+function watchOpenStreams(rig: SocketRig): { most(): number } {
   let most = 0;
   rig.backend.onRequest = (request) => {
     most = Math.max(most, request.backend.open.length);

@@ -10,12 +10,16 @@
 
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { ERROR_CODE } from "../../lib/wire/mod.ts";
+import { DialledCaller } from "../support/dialled_caller.ts";
 import { concat, goAway, ping, settings, settingsAck } from "../support/frames.ts";
+import { JsCaller } from "../support/js_caller.ts";
+import { ListeningBackend } from "../support/listening_backend.ts";
 import { LocalSidecar } from "../support/local_sidecar.ts";
+import { ended } from "../support/peer_waiting.ts";
 import { freePort, get, SidecarProcess } from "../support/process.ts";
-import { withRig } from "../support/proxy_rig.ts";
+import { GET, PUT, withRig } from "../support/proxy_rig.ts";
+import { withSockets } from "../support/socket_rig.ts";
 import { until, within } from "../support/waiting.ts";
-import { dialRaw, ends, GET, JsCaller, PUT, RawBackend, RawRig } from "./support_a.ts";
 
 /** Within this the row wants calls to go to the new address. */
 const MOVED_WITHIN_MS = 10_000;
@@ -40,18 +44,19 @@ const SILENCES: readonly (readonly [how: string, says: Uint8Array])[] = [
 
 Deno.test("Scenario 12(a): a backend that accepts and does not begin HTTP/2 costs each call its own time at most", async () => {
   await Promise.all(SILENCES.map(async ([how, says]) => {
-    await using rig = await RawRig.start(PATIENT_FOR, { settings: "silent" });
-    await until(() => rig.backend.ends.length > 0, "a connection");
-    rig.backend.end.socket.sends(says);
-    await seesSilence(rig.local, how);
-    assertEquals(rig.backend.requests.length, 0, how);
-    rig.backend.settings = undefined;
-    rig.backend.onRequest = (request) => request.echoes();
-    await rig.isReady();
-    const caller = await rig.caller();
-    const next = caller.call(GET, "1");
-    await ends(next);
-    next.expects(0, "re:1");
+    await withSockets({ variables: PATIENT_FOR, backend: { settings: "silent" } }, async (rig) => {
+      await until(() => rig.backend.ends.length > 0, "a connection");
+      rig.backend.end.socket.sends(says);
+      await seesSilence(rig.local, how);
+      assertEquals(rig.backend.requests.length, 0, how);
+      rig.backend.settings = undefined;
+      rig.backend.onRequest = (request) => request.echoes();
+      await rig.isReady();
+      const caller = await rig.caller();
+      const next = caller.call(GET, "1");
+      await ended(next);
+      next.expects(0, "re:1");
+    });
   }));
 });
 
@@ -74,7 +79,7 @@ Deno.test("Scenario 12(a): one that accepts and does not begin TLS, or a unix so
       await using local = new LocalSidecar({ BACKEND_ADDRESS: `unix:${path}`, ...PATIENT_FOR });
       await seesSilence(local, "unix");
       listener.close();
-      await using _ = new RawBackend({ path, onRequest: (request) => request.echoes() });
+      await using _ = new ListeningBackend({ path, onRequest: (request) => request.echoes() });
       await until(() => local.sidecar.proxy.readiness.ready, "a backend that was started again");
       using client = new JsCaller(local.port);
       assertEquals((await client.call(GET, "1")).messages, ["re:1"]);
@@ -86,24 +91,22 @@ Deno.test("Scenario 12(a): one that accepts and does not begin TLS, or a unix so
 Deno.test("Scenario 12(b): a process that was there before its backend says so, and finds it", async () => {
   const port = freePort();
   await using sidecar = await SidecarProcess.start({ BACKEND_ADDRESS: `127.0.0.1:${port}` });
-  const { caller, running } = await dialRaw(sidecar.grpcPort);
+  await using caller = await DialledCaller.at(sidecar.grpcPort);
   const early = [GET, PUT].map((path) => caller.call(path, "1"));
-  await ends(...early);
+  await ended(...early);
   for (const call of early) assertEquals(call.status, 14);
   assertEquals((await sidecar.ask("/ready")).status, 503);
   assertEquals((await sidecar.ask("/health")).status, 200);
   for (let restart = 0; restart < 2; restart++) {
-    await using backend = new RawBackend({ port, onRequest: (request) => request.echoes() });
+    await using backend = new ListeningBackend({ port, onRequest: (request) => request.echoes() });
     await sidecar.becomes(200);
     const late = [GET, PUT].map((path) => caller.call(path, `${restart}`));
-    await ends(...late);
+    await ended(...late);
     for (const call of late) call.expects(0, `re:${restart}`);
     await backend.stop();
     await sidecar.becomes(503);
     assertEquals((await sidecar.ask("/health")).status, 200);
   }
-  caller.leaves();
-  await running;
 });
 
 const noNames = await whyNoNames();
@@ -300,13 +303,13 @@ async function whyNoNames(): Promise<string> {
 
 /** The backend's name goes from one address to another, and calls with it, none of them to where it was. */
 async function seesItMove(scheme: string): Promise<void> {
-  await using first = new RawBackend({ hostname: "127.0.0.2" });
-  await using second = new RawBackend({ hostname: "127.0.0.3", port: first.port });
+  await using first = new ListeningBackend({ hostname: "127.0.0.2" });
+  await using second = new ListeningBackend({ hostname: "127.0.0.3", port: first.port });
   for (const backend of [first, second]) backend.onRequest = (request) => request.echoes();
   await using named = await NamedSidecar.start(`${scheme}backend.test:${first.port}`, "127.0.0.2");
-  const { caller, running } = await dialRaw(named.port);
+  await using caller = await DialledCaller.at(named.port);
   const call = caller.call(GET, "1");
-  await ends(call);
+  await ended(call);
   call.expects(0, "re:1");
   assertEquals([first.ends.length, second.ends.length], [1, 0]);
   await named.pointsTo("127.0.0.3");
@@ -315,7 +318,7 @@ async function seesItMove(scheme: string): Promise<void> {
   let calls = 0;
   await until(async () => {
     const again = caller.call(GET, `again ${calls++}`);
-    await ends(again);
+    await ended(again);
     assert(again.status === 0 || again.status === 14, `status ${again.status}`);
     return again.status === 0;
   }, "an answer from the new address");
@@ -326,10 +329,8 @@ async function seesItMove(scheme: string): Promise<void> {
   second.end.socket.ends();
   await until(() => second.ends.length === 2, "another connection to what is there");
   const last = caller.call(PUT, "last");
-  await ends(last);
+  await ended(last);
   last.expects(0, "re:last");
-  caller.leaves();
-  await running;
 }
 
 /**
@@ -337,14 +338,12 @@ async function seesItMove(scheme: string): Promise<void> {
  * can be told to pass: on a busy machine it may be either.
  */
 async function seesSilence(local: LocalSidecar, how: string): Promise<void> {
-  const { caller, running } = await dialRaw(local.port);
+  await using caller = await DialledCaller.at(local.port);
   const bounded = caller.call(GET, "1", { metadata: [["grpc-timeout", "200m"]] });
   const unbounded = caller.call(PUT, "2");
-  await ends(bounded, unbounded);
+  await ended(bounded, unbounded);
   assert(bounded.status === 4 || bounded.status === 14, `${how}: ${bounded.status}`);
   assertEquals(unbounded.status, 14, how);
   assertStringIncludes(unbounded.grpcMessage!, "collapser: the backend cannot be reached: ");
   assertEquals(local.sidecar.proxy.readiness.ready, false, how);
-  caller.leaves();
-  await running;
 }

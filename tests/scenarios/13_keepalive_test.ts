@@ -12,10 +12,9 @@ import type { BackendEnd } from "../support/backend_end.ts";
 import type { CallerEnd } from "../support/caller_end.ts";
 import { rng } from "../support/cuts.ts";
 import { goAway, ping, raw } from "../support/frames.ts";
-import { LocalSidecar } from "../support/local_sidecar.ts";
 import { GET, type ProxyRig, PUT, withRig } from "../support/proxy_rig.ts";
+import { withSockets } from "../support/socket_rig.ts";
 import { until } from "../support/waiting.ts";
-import { RawBackend, RawCaller } from "./support_b.ts";
 
 const SECOND_MS = 1_000;
 const MINUTE_MS = 60 * SECOND_MS;
@@ -187,22 +186,23 @@ Deno.test("Scenario 13(b): PINGs are answered when no window is open, when no ca
 });
 
 Deno.test("Scenario 13(b): on real sockets a PING comes back with its eight bytes, whatever they are, as an ACK", async () => {
-  await using backend = new RawBackend();
-  await using local = await LocalSidecar.before(backend);
-  await using caller = await RawCaller.connect(local.port);
-  const opaque = Uint8Array.of(0xff, 0, 0x80, 1, 0x7f, 0xfe, 0, 0xaa);
-  caller.sends(raw(FRAME.ping, {}, opaque)); // before anything else
-  const stream = caller.call(PUT, "1");
-  (await backend.requested(1)).begins(["first"]);
-  await until(() => stream.messages.length === 1, "the first message");
-  for (let i = 0; i < 20; i++) caller.sends(raw(FRAME.ping, {}, opaque));
-  await until(() => caller.seen("PING ack").length === 21, "an ACK of each PING");
-  const acked = caller.seen("PING ack").map(({ opaque }) => opaque);
-  assertEquals(acked, Array.from({ length: 21 }, () => "ff 00 80 01 7f fe 00 aa"));
-  backend.requests[0]!.ends();
-  await until(() => stream.status !== undefined, "the end of the stream");
-  stream.expects(0, "first");
-  assertEquals([caller.seen("GOAWAY"), caller.seen("PING")], [[], []]);
+  await withSockets(async (rig) => {
+    const { backend } = rig;
+    const caller = await rig.caller();
+    const opaque = Uint8Array.of(0xff, 0, 0x80, 1, 0x7f, 0xfe, 0, 0xaa);
+    caller.sends(raw(FRAME.ping, {}, opaque)); // before anything else
+    const stream = caller.call(PUT, "1");
+    (await rig.request(0)).begins(["first"]);
+    await until(() => stream.messages.length === 1, "the first message");
+    for (let i = 0; i < 20; i++) caller.sends(raw(FRAME.ping, {}, opaque));
+    await until(() => caller.seen("PING ack").length === 21, "an ACK of each PING");
+    const acked = caller.seen("PING ack").map(({ opaque }) => opaque);
+    assertEquals(acked, Array.from({ length: 21 }, () => "ff 00 80 01 7f fe 00 aa"));
+    backend.requests[0]!.ends();
+    await until(() => stream.status !== undefined, "the end of the stream");
+    stream.expects(0, "first");
+    assertEquals([caller.seen("GOAWAY"), caller.seen("PING")], [[], []]);
+  });
 });
 
 for (

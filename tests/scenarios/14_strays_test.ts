@@ -16,13 +16,14 @@ import { CertificateFolder } from "../support/certificate_folder.ts";
 import { Authority } from "../support/certificates.ts";
 import { ask, clientOf } from "../support/client.ts";
 import { rng } from "../support/cuts.ts";
+import { DialledCaller } from "../support/dialled_caller.ts";
 import { ascii, concat, ping, PREFACE, settings } from "../support/frames.ts";
 import { GatedBackend } from "../support/gated_backend.ts";
 import { LocalSidecar } from "../support/local_sidecar.ts";
 import { SidecarProcess } from "../support/process.ts";
 import { PUT } from "../support/proxy_rig.ts";
+import { withSockets } from "../support/socket_rig.ts";
 import { until, within } from "../support/waiting.ts";
-import { connect, RawBackend, RawCaller, readToEnd } from "./support_b.ts";
 
 const CHECK = "/grpc.health.v1.Health/Check";
 
@@ -61,7 +62,7 @@ const STRAYS: Readonly<Record<string, (port: number, random: () => number) => Pr
     await answer(port, bytes);
   },
   "one health check, then reset": async (port) => {
-    const caller = await RawCaller.connect(port);
+    const caller = await DialledCaller.at(port);
     const call = caller.call(CHECK, healthRequest("collapser"));
     await until(() => call.status !== undefined, "the sidecar's health");
     call.expects(0, textOf(healthReply(true)));
@@ -70,7 +71,7 @@ const STRAYS: Readonly<Record<string, (port: number, random: () => number) => Pr
   },
   "a health check that waits at the backend, then reset": async (port) => {
     const wire = await connect(port);
-    const caller = new RawCaller(wire);
+    const caller = new DialledCaller(wire);
     caller.call(CHECK, healthRequest("some.Service"));
     caller.sends(ping(1));
     await until(() => caller.seen("SETTINGS").length > 0, "SETTINGS");
@@ -122,34 +123,35 @@ Deno.test("Scenario 14: strays that were reset before anybody looked hold up no 
 });
 
 Deno.test("Scenario 14: an HTTP/1.1 request is answered in HTTP/1.1 whatever its size and however it comes", async () => {
-  await using backend = new RawBackend();
-  await using local = await LocalSidecar.before(backend);
-  await using caller = await RawCaller.connect(local.port);
-  const call = caller.call(PUT, "1");
-  const request = await backend.requested(1);
-  const body = "x".repeat(300_000);
-  const upload = `POST /a HTTP/1.1\r\nHost: a\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
-  const upgrade = HTTP1.replace(
-    "\r\n\r\n",
-    "\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAARAAAAAAAIAAAAA\r\n\r\n",
-  );
-  for (const said of [HTTP1, upload, upgrade, HTTP1 + HTTP1, "GET /x HTTP/1.0\r\n\r\n"]) {
-    const text = await answer(local.port, ascii(said));
-    assertMatch(text, /^HTTP\/1\.1 400 /, said.slice(0, 20));
-    assertEquals(text.split("HTTP/1.1 400").length, 2, "one answer, however many requests");
-  }
-  const wire = await connect(local.port);
-  const ended = readToEnd(wire);
-  for (const byte of ascii(HTTP1)) {
-    if (await wire.write(Uint8Array.of(byte)).catch(() => 0) === 0) break; // answered
-    await new Promise((resume) => setTimeout(resume, 0));
-  }
-  await within(ended, "the end of a request that comes byte by byte");
-  wire.close();
-  request.replies(["fine"]);
-  await until(() => call.status !== undefined, "the call beside them");
-  call.expects(0, "fine");
-  assertEquals(backend.ends.length, 1);
+  await withSockets(async (rig) => {
+    const { backend, local } = rig;
+    const caller = await rig.caller();
+    const call = caller.call(PUT, "1");
+    const request = await rig.request(0);
+    const body = "x".repeat(300_000);
+    const upload = `POST /a HTTP/1.1\r\nHost: a\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+    const upgrade = HTTP1.replace(
+      "\r\n\r\n",
+      "\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAARAAAAAAAIAAAAA\r\n\r\n",
+    );
+    for (const said of [HTTP1, upload, upgrade, HTTP1 + HTTP1, "GET /x HTTP/1.0\r\n\r\n"]) {
+      const text = await answer(local.port, ascii(said));
+      assertMatch(text, /^HTTP\/1\.1 400 /, said.slice(0, 20));
+      assertEquals(text.split("HTTP/1.1 400").length, 2, "one answer, however many requests");
+    }
+    const wire = await connect(local.port);
+    const ended = readToEnd(wire);
+    for (const byte of ascii(HTTP1)) {
+      if (await wire.write(Uint8Array.of(byte)).catch(() => 0) === 0) break; // answered
+      await new Promise((resume) => setTimeout(resume, 0));
+    }
+    await within(ended, "the end of a request that comes byte by byte");
+    wire.close();
+    request.replies(["fine"]);
+    await until(() => call.status !== undefined, "the call beside them");
+    call.expects(0, "fine");
+    assertEquals(backend.ends.length, 1);
+  });
 });
 
 Deno.test("Scenario 14: strays on a port with TLS, on a unix socket and on the admin's leave nothing behind", async () => {
@@ -215,6 +217,23 @@ async function answer(port: number, said: Uint8Array): Promise<string> {
   const bytes = await within(reading, "an end from the other side");
   wire.close();
   return latin1(bytes, 0, bytes.length);
+}
+
+/** Everything that comes until the other side closes, in order or not. */
+async function readToEnd(wire: Deno.TcpConn): Promise<Uint8Array> {
+  const pieces: Uint8Array[] = [];
+  const into = new Uint8Array(65_536);
+  for (;;) {
+    const count = await wire.read(into).catch(() => null);
+    if (count === null) return concat(...pieces);
+    pieces.push(into.slice(0, count));
+  }
+}
+
+async function connect(port: number): Promise<Deno.TcpConn> {
+  const wire = await Deno.connect({ hostname: "127.0.0.1", port });
+  wire.setNoDelay(true);
+  return wire;
 }
 
 function reset(port: number): Promise<void> {

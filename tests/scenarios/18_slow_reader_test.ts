@@ -10,13 +10,14 @@
 import { assert, assertEquals, assertLess } from "@std/assert";
 import { SETTING } from "../../lib/wire/mod.ts";
 import type { CallerCall, CallerEnd } from "../support/caller_end.ts";
+import { answering, sendAsCredited } from "../support/credit.ts";
+import { DialledCaller } from "../support/dialled_caller.ts";
+import { ListeningBackend } from "../support/listening_backend.ts";
+import { framed, WIDE } from "../support/peer_end.ts";
 import { SidecarProcess } from "../support/process.ts";
 import { GET, type ProxyRig, PUT, withRig } from "../support/proxy_rig.ts";
-import { framed, WIDE } from "../support/peer_end.ts";
+import { LIST } from "../support/socket_rig.ts";
 import { until, within } from "../support/waiting.ts";
-import { answering, RawBackend, RawCaller, sendAsCredited } from "./support_b.ts";
-
-const LIST = "/test.Service/ListItems";
 
 const MESSAGES = 1_000;
 const MESSAGE_BYTES = 65_536;
@@ -32,17 +33,19 @@ const VARIABLES = { DENO_COVERAGE_DIR: undefined };
 const TOO_SLOW = "collapser: the caller reads too slowly to share this stream";
 
 Deno.test("Scenario 18: 64 MB go past a follower that never reads: who reads has all of it, others are answered, memory stays, it alone ends with 8", async () => {
-  await using backend = new RawBackend();
+  await using backend = new ListeningBackend();
   await using sidecar = await SidecarProcess.start({
     BACKEND_ADDRESS: `127.0.0.1:${backend.port}`,
     ...VARIABLES,
   });
   await sidecar.becomes(200);
-  await using reader = await RawCaller.connect(sidecar.grpcPort);
-  await using stuck = await RawCaller.connect(sidecar.grpcPort, [[SETTING.initialWindowSize, 0]]);
-  await using asking = await RawCaller.connect(sidecar.grpcPort);
+  await using reader = await DialledCaller.at(sidecar.grpcPort);
+  await using stuck = await DialledCaller.at(sidecar.grpcPort, {
+    settings: [[SETTING.initialWindowSize, 0]],
+  });
+  await using asking = await DialledCaller.at(sidecar.grpcPort);
   const all = reader.call(LIST, "1");
-  const request = await backend.requested(1);
+  const request = await backend.request(0);
   const none = stuck.call(LIST, "1");
   const after = stuck.call(PUT); // once it is there, the follower's call is in
   await until(() => backend.requests.length === 2, "the call after the follower's");

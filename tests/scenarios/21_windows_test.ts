@@ -10,6 +10,8 @@ import { assert, assertEquals } from "@std/assert";
 import { SETTING } from "../../lib/wire/mod.ts";
 import type { BackendEnd } from "../support/backend_end.ts";
 import type { CallerCall, CallerEnd } from "../support/caller_end.ts";
+import { requestHead } from "../support/caller_end.ts";
+import { answering, sendAsCredited } from "../support/credit.ts";
 import {
   data,
   headers,
@@ -19,12 +21,10 @@ import {
   settings,
   TRAILERS,
 } from "../support/frames.ts";
-import { requestHead } from "../support/caller_end.ts";
-import { LocalSidecar } from "../support/local_sidecar.ts";
 import { framed, WIDE } from "../support/peer_end.ts";
 import { GET, type ProxyRig, PUT, withRig } from "../support/proxy_rig.ts";
+import { withSockets } from "../support/socket_rig.ts";
 import { until } from "../support/waiting.ts";
-import { answering, RawBackend, RawCaller, sendAsCredited } from "./support_b.ts";
 
 /** The most that a frame can be padded, and the byte that says so. */
 const PADDING = 255;
@@ -234,26 +234,26 @@ Deno.test("Scenario 21(b): a request of 1 MB to a backend waits and goes on in t
 });
 
 Deno.test("Scenario 21: on real sockets padded calls and a reply whose window sinks and rises come through whole", async () => {
-  await using backend = new RawBackend();
-  await using local = await LocalSidecar.before(backend);
-  await using caller = await RawCaller.connect(local.port, [[SETTING.initialWindowSize, 60_000]]);
-  const reply = framed(pattern(2 ** 20));
-  const call = caller.begins((id) => [
-    headers(id, requestHead(PUT), { padding: PADDING }),
-    data(id, framed("1"), { padding: PADDING, endStream: true }),
-  ]);
-  const request = await backend.requested(1);
-  request.begins();
-  const sending = sendAsCredited(answering(request), [reply]).then(() => request.ends());
-  await until(() => call.reply.text.length === 60_000, "all that the window allows");
-  caller.sends(settings([SETTING.initialWindowSize, 16_384]));
-  await until(() => caller.seen("SETTINGS ack").length === 2, "the smaller window");
-  assertEquals(call.reply.text.length, 60_000);
-  caller.sends(settings(...WIDE));
-  await sending;
-  await until(() => call.status !== undefined, "the end");
-  assertEquals(call.status, 0);
-  assert(call.reply.text === textOf(reply), "the bytes are the same");
+  await withSockets(async (rig) => {
+    const caller = await rig.caller([[SETTING.initialWindowSize, 60_000]]);
+    const reply = framed(pattern(2 ** 20));
+    const call = caller.begins((id) => [
+      headers(id, requestHead(PUT), { padding: PADDING }),
+      data(id, framed("1"), { padding: PADDING, endStream: true }),
+    ]);
+    const request = await rig.request(0);
+    request.begins();
+    const sending = sendAsCredited(answering(request), [reply]).then(() => request.ends());
+    await until(() => call.reply.text.length === 60_000, "all that the window allows");
+    caller.sends(settings([SETTING.initialWindowSize, 16_384]));
+    await until(() => caller.seen("SETTINGS ack").length === 2, "the smaller window");
+    assertEquals(call.reply.text.length, 60_000);
+    caller.sends(settings(...WIDE));
+    await sending;
+    await until(() => call.status !== undefined, "the end");
+    assertEquals(call.status, 0);
+    assert(call.reply.text === textOf(reply), "the bytes are the same");
+  });
 });
 
 /** The proxy has given back what was sent but for what it may owe. */

@@ -11,13 +11,10 @@ import { assert, assertEquals } from "@std/assert";
 import { latin1 } from "../../lib/wire/mod.ts";
 import { type CallerCall, requestHead } from "../support/caller_end.ts";
 import { concat, data, headers, type Pairs, RESPONSE, TRAILERS } from "../support/frames.ts";
-import { LocalSidecar } from "../support/local_sidecar.ts";
 import { framed, type PeerEnd } from "../support/peer_end.ts";
 import { GET, type ProxyRig, PUT, withRig } from "../support/proxy_rig.ts";
+import { LIST, withSockets } from "../support/socket_rig.ts";
 import { until } from "../support/waiting.ts";
-import { RawBackend, RawCaller } from "./support_b.ts";
-
-const LIST = "/test.Service/ListItems";
 
 /**
  * Illegal in any header block; each has "illegal" in it, to be found where it must not be. Blanks at the ends of a value
@@ -54,40 +51,41 @@ const PLACES: Readonly<Record<string, (id: number, bad: Pairs) => Uint8Array[]>>
 };
 
 Deno.test("Scenario 22: on real sockets a bad reply costs its callers 13, a bad request its own reset, and streams beside them nothing", async () => {
-  await using backend = new RawBackend();
-  await using local = await LocalSidecar.before(backend);
-  await using caller = await RawCaller.connect(local.port);
-  const long = caller.call(LIST, "long");
-  const longRequest = await backend.requested(1);
-  longRequest.begins(["a"]);
-  const names = ["an upper-case name", "a control byte in a value", "connection"];
-  for (const [i, name] of names.entries()) {
-    const calls = [caller.call(GET, name), caller.call(GET, name)];
-    const request = await backend.requested(2 + i);
-    await until(() => local.sidecar.proxy.map.waiting === 3, "both on one flight");
-    request.backend.sends(headers(request.id, [...RESPONSE, ILLEGAL[name]!]));
-    for (const call of calls) {
-      await until(() => call.status !== undefined, "the end of a bad reply");
-      assertEquals(call.status, 13);
+  await withSockets(async (rig) => {
+    const { backend } = rig;
+    const caller = await rig.caller();
+    const long = caller.call(LIST, "long");
+    const longRequest = await rig.request(0);
+    longRequest.begins(["a"]);
+    const names = ["an upper-case name", "a control byte in a value", "connection"];
+    for (const [i, name] of names.entries()) {
+      const calls = [caller.call(GET, name), caller.call(GET, name)];
+      const request = await rig.request(1 + i);
+      await rig.waits(3);
+      request.backend.sends(headers(request.id, [...RESPONSE, ILLEGAL[name]!]));
+      for (const call of calls) {
+        await until(() => call.status !== undefined, "the end of a bad reply");
+        assertEquals(call.status, 13);
+      }
     }
-  }
-  const bad: CallerCall[] = [];
-  for (const fields of [[["te", "gzip"]], [["x-illegal", "a\x01b"]]] satisfies Pairs[]) {
-    const head = requestHead(PUT).filter(([name]) => name !== fields[0]![0]);
-    bad.push(caller.call(PUT, "bad", { head: [...head, ...fields] }));
-  }
-  await until(() => bad.every(({ reply }) => reply.reset !== undefined), "the resets");
-  for (const { reply } of bad) assertEquals(reply.reset, "PROTOCOL_ERROR");
-  const fine = caller.call(PUT, "fine");
-  (await backend.requested(2 + names.length)).echoes();
-  longRequest.sends("b");
-  longRequest.ends();
-  await until(() => long.status !== undefined && fine.status !== undefined, "the others");
-  long.expects(0, "a", "b");
-  fine.expects(0, "re:fine");
-  assertEquals([caller.seen("GOAWAY"), backend.ends.length], [[], 1]);
-  assertEquals(backend.ends[0]!.seen("GOAWAY"), []);
-  expectsNothingIllegal(caller, backend.ends[0]!);
+    const bad: CallerCall[] = [];
+    for (const fields of [[["te", "gzip"]], [["x-illegal", "a\x01b"]]] satisfies Pairs[]) {
+      const head = requestHead(PUT).filter(([name]) => name !== fields[0]![0]);
+      bad.push(caller.call(PUT, "bad", { head: [...head, ...fields] }));
+    }
+    await until(() => bad.every(({ reply }) => reply.reset !== undefined), "the resets");
+    for (const { reply } of bad) assertEquals(reply.reset, "PROTOCOL_ERROR");
+    const fine = caller.call(PUT, "fine");
+    (await rig.request(1 + names.length)).echoes();
+    longRequest.sends("b");
+    longRequest.ends();
+    await until(() => long.status !== undefined && fine.status !== undefined, "the others");
+    long.expects(0, "a", "b");
+    fine.expects(0, "re:fine");
+    assertEquals([caller.seen("GOAWAY"), backend.ends.length], [[], 1]);
+    assertEquals(backend.ends[0]!.seen("GOAWAY"), []);
+    expectsNothingIllegal(caller, backend.ends[0]!);
+  });
 });
 
 for (const [place, frames] of Object.entries(PLACES)) {

@@ -14,12 +14,12 @@ import { MIRROR_PATHS, startMirror } from "../interop/mirror.ts";
 import { show } from "../interop/seen.ts";
 import { beside } from "../support/beside.ts";
 import type { CallerCall } from "../support/caller_end.ts";
+import { answering, asking, Credit, sendAsCredited } from "../support/credit.ts";
 import { concat, data, headers, pattern, RESPONSE, TRAILERS } from "../support/frames.ts";
-import { LocalSidecar } from "../support/local_sidecar.ts";
 import { framed } from "../support/peer_end.ts";
 import { GET, PUT, withRig } from "../support/proxy_rig.ts";
+import { withSockets } from "../support/socket_rig.ts";
 import { until } from "../support/waiting.ts";
-import { answering, Credit, RawBackend, RawCaller, sendAsCredited } from "./support_b.ts";
 
 /** A write of another service, which leaves this one's results stored. */
 const OTHER_PUT = "/test.Other/PutItem";
@@ -32,61 +32,63 @@ const HUGE_BYTES = 12 * MEBIBYTE;
 const COLLAPSED_BYTES = 4 * MEBIBYTE;
 
 Deno.test("Scenario 23(a): a request and a reply of 8 MiB come through whole for two equal callers, each with a call of its own", async () => {
-  await using backend = new RawBackend();
-  await using local = await LocalSidecar.before(backend);
-  const question = framed(pattern(LARGE_BYTES));
-  const reply = framed(pattern(LARGE_BYTES).reverse());
-  await using one = await RawCaller.connect(local.port);
-  await using two = await RawCaller.connect(local.port);
-  let credit: Credit | undefined; // that of the backend's one connection
-  backend.onRequest = async (request) => {
-    credit ??= new Credit(request.backend);
-    request.begins();
-    await sendAsCredited(answering(request), [reply], credit);
-    request.ends();
-  };
-  const calls = await Promise.all([one, two].map(async (caller) => {
-    const call = caller.call(GET, undefined, { ends: false });
-    await sendAsCredited({ id: call.id, seen: call.reply, end: caller }, [question]);
-    call.ends();
-    return call;
-  }));
-  await until(() => calls.every(({ status }) => status !== undefined), "both replies");
-  for (const call of calls) {
-    assertEquals(call.status, 0);
-    assert(call.reply.text === textOf(reply), "the reply's bytes are the same");
-  }
-  assertEquals(backend.requests.length, 2);
-  for (const { seen } of backend.requests) {
-    assert(seen.text === textOf(question), "the request's bytes are the same");
-  }
-  assertEquals([local.outcomes.passed, backend.ends.length], [2, 1]);
+  await withSockets(async (rig) => {
+    const { backend, local } = rig;
+    const question = framed(pattern(LARGE_BYTES));
+    const reply = framed(pattern(LARGE_BYTES).reverse());
+    const one = await rig.caller();
+    const two = await rig.caller();
+    let credit: Credit | undefined; // that of the backend's one connection
+    backend.onRequest = async (request) => {
+      credit ??= new Credit(request.backend);
+      request.begins();
+      await sendAsCredited(answering(request), [reply], credit);
+      request.ends();
+    };
+    const calls = await Promise.all([one, two].map(async (caller) => {
+      const call = caller.call(GET, undefined, { ends: false });
+      await sendAsCredited(asking(call, caller), [question]);
+      call.ends();
+      return call;
+    }));
+    await until(() => calls.every(({ status }) => status !== undefined), "both replies");
+    for (const call of calls) {
+      assertEquals(call.status, 0);
+      assert(call.reply.text === textOf(reply), "the reply's bytes are the same");
+    }
+    assertEquals(backend.requests.length, 2);
+    for (const { seen } of backend.requests) {
+      assert(seen.text === textOf(question), "the request's bytes are the same");
+    }
+    assertEquals([local.outcomes.passed, backend.ends.length], [2, 1]);
+  });
 });
 
 Deno.test("Scenario 23(a): a small question's reply of 8 MiB is one call for leader and follower, and is not kept", async () => {
-  await using backend = new RawBackend();
-  await using local = await LocalSidecar.before(backend, { COLLAPSER_CACHE_DURATION: "1m" });
-  await using one = await RawCaller.connect(local.port);
-  await using two = await RawCaller.connect(local.port);
-  const reply = framed(pattern(LARGE_BYTES));
-  const leader = one.call(GET, "1");
-  const request = await backend.requested(1);
-  const follower = two.call(GET, "1");
-  await until(() => local.sidecar.proxy.map.waiting === 2, "both on one flight");
-  request.begins();
-  await sendAsCredited(answering(request), [reply]);
-  request.ends();
-  for (const call of [leader, follower]) {
-    await until(() => call.status !== undefined, "the end");
-    assertEquals(call.status, 0);
-    assert(call.reply.text === textOf(reply), "the bytes are the same");
-  }
-  const again = two.call(GET, "1");
-  (await backend.requested(2)).replies(["small"]);
-  await until(() => again.status !== undefined, "the next one's end");
-  again.expects(0, "small");
-  const { joined, led, hit } = local.outcomes;
-  assertEquals({ joined, led, hit }, { joined: 1, led: 2, hit: 0 });
+  await withSockets({ variables: { COLLAPSER_CACHE_DURATION: "1m" } }, async (rig) => {
+    const { local } = rig;
+    const one = await rig.caller();
+    const two = await rig.caller();
+    const reply = framed(pattern(LARGE_BYTES));
+    const leader = one.call(GET, "1");
+    const request = await rig.request(0);
+    const follower = two.call(GET, "1");
+    await rig.waits(2);
+    request.begins();
+    await sendAsCredited(answering(request), [reply]);
+    request.ends();
+    for (const call of [leader, follower]) {
+      await until(() => call.status !== undefined, "the end");
+      assertEquals(call.status, 0);
+      assert(call.reply.text === textOf(reply), "the bytes are the same");
+    }
+    const again = two.call(GET, "1");
+    (await rig.request(1)).replies(["small"]);
+    await until(() => again.status !== undefined, "the next one's end");
+    again.expects(0, "small");
+    const { joined, led, hit } = local.outcomes;
+    assertEquals({ joined, led, hit }, { joined: 1, led: 2, hit: 0 });
+  });
 });
 
 Deno.test("Scenario 23(a): grpc-js sends 8 MiB and has them back, read and write alike", async () => {
@@ -104,34 +106,35 @@ Deno.test("Scenario 23(a): grpc-js sends 8 MiB and has them back, read and write
 });
 
 Deno.test("Scenario 23(b): four replies of 12 MiB at once on one connection, and a small one among them, come through whole", async () => {
-  await using backend = new RawBackend();
-  await using local = await LocalSidecar.before(backend);
-  await using caller = await RawCaller.connect(local.port);
-  const replies = [0, 1, 2, 3].map((i) => framed(pattern(HUGE_BYTES).fill(i, 0, 1_000)));
-  const calls: CallerCall[] = [];
-  for (const [i] of replies.entries()) {
-    calls.push(caller.call(i % 2 === 0 ? GET : PUT, `${i}`));
-    await backend.requested(i + 1);
-  }
-  const credit = new Credit(backend.ends[0]!);
-  const answer = async (i: number, reply: Uint8Array) => {
-    const request = backend.requests[i]!;
-    request.begins();
-    await sendAsCredited(answering(request), [reply], credit);
-    request.ends();
-  };
-  const sending = replies.map((reply, i) => answer(i, reply));
-  await until(() => calls.every(({ reply }) => reply.text.length > 0), "a beginning of each");
-  const small = caller.call(GET, "small");
-  await backend.requested(5);
-  await Promise.all([...sending, answer(4, framed("small"))]);
-  await until(() => [...calls, small].every(({ status }) => status !== undefined), "all five");
-  small.expects(0, "small");
-  for (const [i, call] of calls.entries()) {
-    assertEquals(call.status, 0);
-    assert(call.reply.text === textOf(replies[i]!), `the bytes of reply ${i} are the same`);
-  }
-  assertEquals([caller.seen("GOAWAY"), backend.ends.length], [[], 1]);
+  await withSockets(async (rig) => {
+    const { backend } = rig;
+    const caller = await rig.caller();
+    const replies = [0, 1, 2, 3].map((i) => framed(pattern(HUGE_BYTES).fill(i, 0, 1_000)));
+    const calls: CallerCall[] = [];
+    for (const [i] of replies.entries()) {
+      calls.push(caller.call(i % 2 === 0 ? GET : PUT, `${i}`));
+      await rig.request(i);
+    }
+    const credit = new Credit(backend.ends[0]!);
+    const answer = async (i: number, reply: Uint8Array) => {
+      const request = backend.requests[i]!;
+      request.begins();
+      await sendAsCredited(answering(request), [reply], credit);
+      request.ends();
+    };
+    const sending = replies.map((reply, i) => answer(i, reply));
+    await until(() => calls.every(({ reply }) => reply.text.length > 0), "a beginning of each");
+    const small = caller.call(GET, "small");
+    await rig.request(4);
+    await Promise.all([...sending, answer(4, framed("small"))]);
+    await until(() => [...calls, small].every(({ status }) => status !== undefined), "all five");
+    small.expects(0, "small");
+    for (const [i, call] of calls.entries()) {
+      assertEquals(call.status, 0);
+      assert(call.reply.text === textOf(replies[i]!), `the bytes of reply ${i} are the same`);
+    }
+    assertEquals([caller.seen("GOAWAY"), backend.ends.length], [[], 1]);
+  });
 });
 
 Deno.test("Scenario 23(c): a reply's messages are relayed wherever they are cut, shared and kept or passing", async () => {

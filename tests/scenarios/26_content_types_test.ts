@@ -9,8 +9,9 @@ import { assertEquals } from "@std/assert";
 import { type CallerCall, requestHead } from "../support/caller_end.ts";
 import { data, headers, type Pairs } from "../support/frames.ts";
 import { framed, valueOf } from "../support/peer_end.ts";
+import { ended } from "../support/peer_waiting.ts";
 import { GET, PUT } from "../support/proxy_rig.ts";
-import { ended, withScene } from "./support_c.ts";
+import { withSockets } from "../support/socket_rig.ts";
 
 const TYPES = [
   "application/grpc",
@@ -37,15 +38,15 @@ const OTHERS = [
 const STORED = { variables: { COLLAPSER_CACHE_DURATION: "1m" } };
 
 Deno.test("Scenario 26: every content-type of gRPC's goes both ways unchanged, and no two of them share a flight", async () => {
-  await withScene(STORED, async (scene) => {
-    const [one, other] = [await scene.caller(), await scene.caller()];
+  await withSockets(STORED, async (rig) => {
+    const [one, other] = [await rig.caller(), await rig.caller()];
     const calls = [one, other].flatMap((caller) =>
       TYPES.map((type) => caller.call(GET, "1", { head: headWith(type) }))
     );
-    await scene.waits(calls.length);
-    await scene.request(TYPES.length - 1);
-    scene.expectsRequests(TYPES.length);
-    for (const { id, fields, backend } of scene.requests) {
+    await rig.waits(calls.length);
+    await rig.request(TYPES.length - 1);
+    rig.expectsRequests(TYPES.length);
+    for (const { id, fields, backend } of rig.backend.requests) {
       const type = valueOf(fields, "content-type")!;
       backend.sends(
         headers(id, [[":status", "200"], ["content-type", type]]),
@@ -61,14 +62,14 @@ Deno.test("Scenario 26: every content-type of gRPC's goes both ways unchanged, a
       call.expects(0, type);
       assertEquals(call.reply.blocks[0], [[":status", "200"], ["content-type", type]]);
     }
-    scene.expectsRequests(TYPES.length);
+    rig.expectsRequests(TYPES.length);
   });
 });
 
 Deno.test("Scenario 26: a call that passes keeps its content-type too, and the reply its own other one", async () => {
-  await withScene({}, async (scene) => {
-    scene.onRequest = (request) => request.echoes(); // as application/grpc
-    const caller = await scene.caller();
+  await withSockets(async (rig) => {
+    rig.backend.onRequest = (request) => request.echoes(); // as application/grpc
+    const caller = await rig.caller();
     for (const type of TYPES) {
       const calls = [GET, PUT].map((path) =>
         caller.call(path, "1", { head: headWith(type, path) })
@@ -78,7 +79,7 @@ Deno.test("Scenario 26: a call that passes keeps its content-type too, and the r
         call.expects(0, "re:1");
         assertEquals(valueOf(call.reply.blocks[0], "content-type"), "application/grpc");
       }
-      for (const { fields } of scene.requests.slice(-2)) {
+      for (const { fields } of rig.backend.requests.slice(-2)) {
         assertEquals(valueOf(fields, "content-type"), type);
       }
     }
@@ -86,9 +87,9 @@ Deno.test("Scenario 26: a call that passes keeps its content-type too, and the r
 });
 
 Deno.test("Scenario 26: gRPC-Web, other types and none are answered HTTP 415, and the backend sees nothing of them", async () => {
-  await withScene({}, async (scene) => {
-    scene.onRequest = (request) => request.echoes();
-    const caller = await scene.caller();
+  await withSockets(async (rig) => {
+    rig.backend.onRequest = (request) => request.echoes();
+    const caller = await rig.caller();
     for (const type of OTHERS) {
       const calls = [
         caller.call(GET, "1", { head: headWith(type) }),
@@ -102,9 +103,9 @@ Deno.test("Scenario 26: gRPC-Web, other types and none are answered HTTP 415, an
       for (const call of calls) turnedAway(call);
       good.expects(0, `re:beside ${type}`);
     }
-    scene.expectsRequests(OTHERS.length);
+    rig.expectsRequests(OTHERS.length);
     assertEquals(caller.seen("GOAWAY"), []);
-    assertEquals(scene.local.outcomes, {
+    assertEquals(rig.local.outcomes, {
       hit: 0,
       joined: 0,
       led: OTHERS.length,
@@ -116,9 +117,9 @@ Deno.test("Scenario 26: gRPC-Web, other types and none are answered HTTP 415, an
 });
 
 Deno.test("Scenario 26: a content-type said twice reaches the backend as it came, and shares with nobody who said one of them", async () => {
-  await withScene(STORED, async (scene) => {
-    scene.onRequest = (request) => request.echoes();
-    const caller = await scene.caller();
+  await withSockets(STORED, async (rig) => {
+    rig.backend.onRequest = (request) => request.echoes();
+    const caller = await rig.caller();
     const twice = caller.call(GET, "1", { metadata: [["content-type", "application/grpc+json"]] });
     const calls = [
       twice,
@@ -126,15 +127,15 @@ Deno.test("Scenario 26: a content-type said twice reaches the backend as it came
     ];
     await ended(...calls);
     for (const call of calls) call.expects(0, "re:1");
-    scene.expectsRequests(4);
+    rig.expectsRequests(4);
   });
 });
 
 Deno.test("Scenario 26: what the operator takes for the key does not bring differently typed, coded or accepting callers together", async () => {
   const variables = { ...STORED.variables, COLLAPSER_KEY_HEADERS: "authorization" };
-  await withScene({ variables }, async (scene) => {
-    scene.onRequest = (request) => request.echoes();
-    const caller = await scene.caller();
+  await withSockets({ variables }, async (rig) => {
+    rig.backend.onRequest = (request) => request.echoes();
+    const caller = await rig.caller();
     const metadata: Pairs[] = [
       [],
       [["grpc-encoding", "gzip"]],
@@ -148,21 +149,21 @@ Deno.test("Scenario 26: what the operator takes for the key does not bring diffe
     const same = caller.call(GET, "1", { metadata: [["x-other", "1"]] });
     await ended(...calls, same);
     for (const call of [...calls, same]) call.expects(0, "re:1");
-    scene.expectsRequests(calls.length);
+    rig.expectsRequests(calls.length);
   });
 });
 
 Deno.test("Scenario 26: a backend that answers in another type than gRPC's is 2 for all who share its answer", async () => {
-  await withScene(STORED, async (scene) => {
-    const [one, other] = [await scene.caller(), await scene.caller()];
+  await withSockets(STORED, async (rig) => {
+    const [one, other] = [await rig.caller(), await rig.caller()];
     const replies: Pairs[] = ["text/html", "application/grpc-web+proto", undefined].map((type) => [
       [":status", "200"],
       ...type === undefined ? [] : [["content-type", type] as const],
     ]);
     for (const [i, head] of replies.entries()) {
       const calls = [one.call(GET, `${i}`), other.call(GET, `${i}`)];
-      await scene.waits(2);
-      const { id, backend } = await scene.request(i);
+      await rig.waits(2);
+      const { id, backend } = await rig.request(i);
       backend.sends(headers(id, head), data(id, framed("x"), { endStream: true }));
       await ended(...calls);
       for (const call of calls) {
@@ -171,7 +172,7 @@ Deno.test("Scenario 26: a backend that answers in another type than gRPC's is 2 
       }
     }
     const again = one.call(GET, "0"); // and none of it is kept
-    (await scene.request(replies.length)).replies(["good"]);
+    (await rig.request(replies.length)).replies(["good"]);
     await ended(again);
     again.expects(0, "good");
   });

@@ -13,8 +13,9 @@ import { GrpcJs } from "../interop/grpc_js.ts";
 import { type CallerCall, type CallerEnd, requestHead } from "../support/caller_end.ts";
 import { ascii, block, data, type Pairs, splitBlock } from "../support/frames.ts";
 import { valueOf } from "../support/peer_end.ts";
+import { ended } from "../support/peer_waiting.ts";
 import { GET, PUT } from "../support/proxy_rig.ts";
-import { ended, withScene } from "./support_c.ts";
+import { withSockets } from "../support/socket_rig.ts";
 
 const IDENTITY: Pairs = [["grpc-encoding", "identity"]];
 
@@ -27,9 +28,9 @@ const STORED = { variables: { COLLAPSER_CACHE_DURATION: "1m" } };
 const COMPRESSED = "\x01\0\0\0\x02\x1f\x8b";
 
 Deno.test("Scenario 27(a): a request and a reply labelled identity go through as they are, shared or not", async () => {
-  await withScene(STORED, async (scene) => {
-    scene.onRequest = (request) => request.replies(request.messages, { headers: IDENTITY });
-    const callers = [await scene.caller(), await scene.caller()];
+  await withSockets(STORED, async (rig) => {
+    rig.backend.onRequest = (request) => request.replies(request.messages, { headers: IDENTITY });
+    const callers = [await rig.caller(), await rig.caller()];
     for (const path of [GET, PUT]) {
       const calls = callers.map((caller) => caller.call(path, "1", { metadata: IDENTITY }));
       await ended(...calls);
@@ -39,12 +40,12 @@ Deno.test("Scenario 27(a): a request and a reply labelled identity go through as
         assertEquals(call.reply.text, "\0\0\0\0\x011");
       }
     }
-    scene.expectsRequests(1 + 2);
-    for (const { fields, seen } of scene.requests) {
+    rig.expectsRequests(1 + 2);
+    for (const { fields, seen } of rig.backend.requests) {
       assertEquals(valueOf(fields, "grpc-encoding"), "identity");
       assertEquals(seen.text, "\0\0\0\0\x011");
     }
-    await using client = new GrpcJs(scene.local.port);
+    await using client = new GrpcJs(rig.local.port);
     const messages = [encodeGreetingRequest({ name: "Ada" })];
     const seen = await client.see({ name: "stock", kind: "unary", path: GET, messages });
     assertEquals([seen.code, seen.messages.length], [0, 1]);
@@ -52,14 +53,14 @@ Deno.test("Scenario 27(a): a request and a reply labelled identity go through as
 });
 
 Deno.test("Scenario 27(b): a flagged request with no encoding named reaches the backend as it is, and its 13 comes back", async () => {
-  await withScene({}, async (scene) => {
-    scene.onRequest = (request) => {
+  await withSockets(async (rig) => {
+    rig.backend.onRequest = (request) => {
       if (request.seen.text.charCodeAt(0) === 0) return;
       request.fails(13, [["grpc-message", "flag without encoding"]]);
     };
-    const caller = await scene.caller();
+    const caller = await rig.caller();
     const healthy = caller.call(PUT, "healthy");
-    await scene.request(0);
+    await rig.request(0);
     for (const path of [GET, PUT]) {
       for (const flag of ["\x01", "\x02", "\xff"]) {
         const text = flag + COMPRESSED.slice(1);
@@ -67,25 +68,25 @@ Deno.test("Scenario 27(b): a flagged request with no encoding named reaches the 
         await ended(call);
         call.expects(13);
         assertEquals(call.grpcMessage, "flag without encoding");
-        const { seen, fields } = scene.requests.at(-1)!;
+        const { seen, fields } = rig.backend.requests.at(-1)!;
         assertEquals(seen.text, text);
         assertEquals(valueOf(fields, "grpc-encoding"), undefined);
       }
     }
-    scene.requests[0]!.replies(["fine"]);
+    rig.backend.requests[0]!.replies(["fine"]);
     await ended(healthy);
     healthy.expects(0, "fine");
-    assertEquals([scene.backends.length, scene.requests.length], [1, 7]);
-    assertEquals([caller, ...scene.backends].flatMap((end) => end.seen("GOAWAY")), []);
+    assertEquals([rig.backend.ends.length, rig.backend.requests.length], [1, 7]);
+    assertEquals([caller, ...rig.backend.ends].flatMap((end) => end.seen("GOAWAY")), []);
   });
 });
 
 Deno.test("Scenario 27(b): a flagged reply with no encoding named reaches leader, follower and hit byte for byte", async () => {
-  await withScene(STORED, async (scene) => {
-    const [one, other] = [await scene.caller(), await scene.caller()];
+  await withSockets(STORED, async (rig) => {
+    const [one, other] = [await rig.caller(), await rig.caller()];
     const calls = [one.call(GET, "1"), other.call(GET, "1")];
-    await scene.waits(2);
-    const request = await scene.request(0);
+    await rig.waits(2);
+    const request = await rig.request(0);
     request.begins();
     request.backend.sends(data(request.id, ascii(COMPRESSED)));
     request.ends();
@@ -93,27 +94,27 @@ Deno.test("Scenario 27(b): a flagged reply with no encoding named reaches leader
     calls.push(other.call(GET, "1"));
     await ended(...calls);
     for (const { status, reply } of calls) assertEquals([status, reply.text], [0, COMPRESSED]);
-    scene.expectsRequests(1);
+    rig.expectsRequests(1);
   });
 });
 
 Deno.test("Scenario 27(c): the 12 of a backend without the encoding, and the list of those it has, reach all who asked", async () => {
-  await withScene({}, async (scene) => {
-    const [one, other] = [await scene.caller(), await scene.caller()];
+  await withSockets(async (rig) => {
+    const [one, other] = [await rig.caller(), await rig.caller()];
     const metadata: Pairs = [["grpc-encoding", "snappy"]];
     const shared = [one, other].map((caller) =>
       callWith(caller, { path: GET, text: COMPRESSED, metadata })
     );
-    await scene.waits(2);
-    (await scene.request(0)).fails(12, ACCEPTS);
+    await rig.waits(2);
+    (await rig.request(0)).fails(12, ACCEPTS);
     const passed = callWith(other, { path: PUT, text: COMPRESSED, metadata });
-    (await scene.request(1)).fails(12, ACCEPTS);
+    (await rig.request(1)).fails(12, ACCEPTS);
     await ended(...shared, passed);
     for (const call of [...shared, passed]) {
       call.expects(12);
       assertEquals(valueOf(call.trailers, "grpc-accept-encoding"), ACCEPTS[0]![1]);
     }
-    for (const { fields, seen } of scene.requests) {
+    for (const { fields, seen } of rig.backend.requests) {
       assertEquals(valueOf(fields, "grpc-encoding"), "snappy");
       assertEquals(seen.text, COMPRESSED);
     }
@@ -121,15 +122,15 @@ Deno.test("Scenario 27(c): the 12 of a backend without the encoding, and the lis
 });
 
 Deno.test("Scenario 27(d): the same question of a stock client, gzipped and plain at once, is two calls, and both are answered", async () => {
-  await withScene(STORED, async (scene) => {
-    await using client = new GrpcJs(scene.local.port);
+  await withSockets(STORED, async (rig) => {
+    await using client = new GrpcJs(rig.local.port);
     const message = encodeGreetingRequest({ name: "press ".repeat(100) });
     const seeing = [true, false, true].map((gzip) =>
       client.see({ name: `gzip ${gzip}`, kind: "unary", path: GET, messages: [message], gzip })
     );
-    await scene.waits(3);
-    await scene.request(1);
-    const questions = scene.requests.map(({ seen, fields }) => {
+    await rig.waits(3);
+    await rig.request(1);
+    const questions = rig.backend.requests.map(({ seen, fields }) => {
       const sent = Buffer.from(seen.text, "latin1");
       const isGzip = sent[0] === 1;
       assertEquals(valueOf(fields, "grpc-encoding") ?? "identity", isGzip ? "gzip" : "identity");
@@ -137,21 +138,21 @@ Deno.test("Scenario 27(d): the same question of a stock client, gzipped and plai
       return [isGzip, new Uint8Array(isGzip ? gunzipSync(body) : body)] as const;
     });
     assertEquals(new Map(questions), new Map([[true, message], [false, message]]));
-    for (const request of scene.requests) {
+    for (const request of rig.backend.requests) {
       request.replies([request.seen.text.charCodeAt(0) === 1 ? "pressed" : "plain"]);
     }
     const replies = (await Promise.all(seeing)).map(({ code, messages }) => [code, ...messages]);
     const [pressed, plain] = [[0, btoa("pressed")], [0, btoa("plain")]];
     assertEquals(replies, [pressed, plain, pressed]);
-    scene.expectsRequests(2);
+    rig.expectsRequests(2);
   });
 });
 
 Deno.test("Scenario 27(d): who cannot read gzip shares no answer with who can; the order of the list does not matter", async () => {
-  await withScene(STORED, async (scene) => {
-    scene.onRequest = (request) =>
+  await withSockets(STORED, async (rig) => {
+    rig.backend.onRequest = (request) =>
       request.replies([valueOf(request.fields, "grpc-accept-encoding")?.length ? "listed" : "-"]);
-    const caller = await scene.caller();
+    const caller = await rig.caller();
     const lists = [["identity,gzip"], ["gzip, identity"], ["gzip", "identity"], ["identity"], []];
     for (let round = 0; round < 2; round++) {
       const calls = lists.map((values) =>
@@ -163,7 +164,7 @@ Deno.test("Scenario 27(d): who cannot read gzip shares no answer with who can; t
       for (const call of calls.slice(0, 4)) call.expects(0, "listed");
       calls[4]!.expects(0, "-");
     }
-    scene.expectsRequests(3);
+    rig.expectsRequests(3);
   });
 });
 

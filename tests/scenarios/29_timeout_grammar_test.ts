@@ -13,8 +13,9 @@ import { assert, assertEquals } from "@std/assert";
 import type { CallerCall } from "../support/caller_end.ts";
 import type { Pairs } from "../support/frames.ts";
 import { valueOf } from "../support/peer_end.ts";
+import { ended } from "../support/peer_waiting.ts";
 import { GET, PUT } from "../support/proxy_rig.ts";
-import { ended, withScene } from "./support_c.ts";
+import { withSockets } from "../support/socket_rig.ts";
 
 /** The row's own, then others that some parser or other takes for a number. */
 const MALFORMED = [
@@ -42,11 +43,11 @@ const EXPIRED = ["0S", "0n", "00000000H"];
 const LONG = ["99999999H", "99999999M", "99999999S", "600H", "35792M", "2147484S", "99999999m"];
 
 Deno.test("Scenario 29: a timeout outside the grammar is 13 at once, the backend sees nothing of it, and others go on", async () => {
-  await withScene({}, async (scene) => {
-    const caller = await scene.caller();
+  await withSockets(async (rig) => {
+    const caller = await rig.caller();
     const healthy = caller.call(PUT, "healthy", { ends: false });
     const beside = caller.call(GET, "beside");
-    await scene.request(1);
+    await rig.request(1);
     for (const value of MALFORMED) {
       const calls = [
         caller.call(GET, "1", { metadata: timeout(value) }),
@@ -60,20 +61,20 @@ Deno.test("Scenario 29: a timeout outside the grammar is 13 at once, the backend
     }
     healthy.ends();
     for (const path of [PUT, GET]) {
-      scene.requests.find((request) => request.path === path)!.replies([path]);
+      rig.backend.requests.find((request) => request.path === path)!.replies([path]);
     }
     await ended(healthy, beside);
     healthy.expects(0, PUT);
     beside.expects(0, GET);
-    scene.expectsRequests(2);
+    rig.expectsRequests(2);
     assertEquals(caller.seen("GOAWAY"), []);
-    assertEquals(scene.local.outcomes.rejected, 5 * MALFORMED.length);
+    assertEquals(rig.local.outcomes.rejected, 5 * MALFORMED.length);
   });
 });
 
 Deno.test("Scenario 29: a timeout of nothing is 4 at once, and the backend sees nothing of it", async () => {
-  await withScene({}, async (scene) => {
-    const caller = await scene.caller();
+  await withSockets(async (rig) => {
+    const caller = await rig.caller();
     for (const value of EXPIRED) {
       for (const path of [GET, PUT]) {
         const call = caller.call(path, "1", { metadata: timeout(value) });
@@ -81,14 +82,14 @@ Deno.test("Scenario 29: a timeout of nothing is 4 at once, and the backend sees 
         refused(call, 4, value);
       }
     }
-    scene.expectsRequests(0);
+    rig.expectsRequests(0);
   });
 });
 
 Deno.test("Scenario 29: a malformed timeout is refused also where the answer is stored, or a good one stands beside it", async () => {
-  await withScene({ variables: { COLLAPSER_CACHE_DURATION: "1m" } }, async (scene) => {
-    scene.onRequest = (request) => request.echoes();
-    const caller = await scene.caller();
+  await withSockets({ variables: { COLLAPSER_CACHE_DURATION: "1m" } }, async (rig) => {
+    rig.backend.onRequest = (request) => request.echoes();
+    const caller = await rig.caller();
     const good = caller.call(GET, "1", { metadata: timeout("5S") });
     await ended(good);
     good.expects(0, "re:1");
@@ -98,22 +99,22 @@ Deno.test("Scenario 29: a malformed timeout is refused also where the answer is 
     );
     await ended(stored, ...twice);
     for (const call of [stored, ...twice]) refused(call, 13, "10");
-    scene.expectsRequests(1);
+    rig.expectsRequests(1);
   });
 });
 
 Deno.test("Scenario 29: the longest timeouts are long: never an instant 4, and never more than given to the backend", async () => {
-  await withScene({}, async (scene) => {
-    const caller = await scene.caller();
+  await withSockets(async (rig) => {
+    const caller = await rig.caller();
     const calls = LONG.flatMap((value) =>
       [GET, PUT].map((path) => caller.call(path, value, { metadata: timeout(value) }))
     );
-    await scene.request(calls.length - 1);
+    await rig.request(calls.length - 1);
     const short = caller.call(GET, "short", { metadata: timeout("50m") });
     await ended(short); // timers have run
     short.expects(4);
     for (const call of calls) call.expectsNothing();
-    for (const request of scene.requests) {
+    for (const request of rig.backend.requests) {
       if (request.isOver) continue;
       const [given] = request.messages;
       const sent = valueOf(request.fields, "grpc-timeout")!;
@@ -127,8 +128,8 @@ Deno.test("Scenario 29: the longest timeouts are long: never an instant 4, and n
 });
 
 Deno.test("Scenario 29: timeouts in the finest units count in them", async () => {
-  await withScene({}, async (scene) => {
-    const caller = await scene.caller();
+  await withSockets(async (rig) => {
+    const caller = await rig.caller();
     const startedMs = performance.now();
     for (const [value, leastMs] of [["99999999n", 99], ["1n", 0], ["40000u", 40]] as const) {
       const fromMs = performance.now();

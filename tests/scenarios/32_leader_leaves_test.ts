@@ -10,6 +10,7 @@ import { assertEquals } from "@std/assert";
 import { decodeGreetingReply, encodeGreetingRequest, HELLO_PATHS } from "../../lib/hello/mod.ts";
 import { ERROR_CODE, SETTING } from "../../lib/wire/mod.ts";
 import { GrpcJs } from "../interop/grpc_js.ts";
+import { allWays } from "../support/all_ways.ts";
 import { besideHello } from "../support/beside.ts";
 import { type CallerCall, type CallerEnd, requestHead } from "../support/caller_end.ts";
 import { CertificateFolder } from "../support/certificate_folder.ts";
@@ -24,12 +25,11 @@ import {
 } from "../support/frames.ts";
 import { toHex } from "../support/hex.ts";
 import { message } from "../support/peer_end.ts";
+import { ended } from "../support/peer_waiting.ts";
 import { Process } from "../support/process.ts";
 import { GET, withRig } from "../support/proxy_rig.ts";
+import { LIST, type SocketRig, withSockets } from "../support/socket_rig.ts";
 import { until } from "../support/waiting.ts";
-import { allWays, ended, type Scene, withScene } from "./support_c.ts";
-
-const LIST = "/test.Service/ListItems";
 
 /** Flag and length before a message. */
 const PREFIX_BYTES = 5;
@@ -52,47 +52,47 @@ const WAYS: readonly ((leader: CallerCall, caller: CallerEnd) => void)[] = [
 Deno.test("Scenario 32(a): followers get their answer from the one backend call, however their leader left, over TCP, TLS and unix sockets", async () => {
   using folder = new CertificateFolder();
   for (const [name, options] of await allWays(folder)) {
-    await withScene(options, async (scene) => {
+    await withSockets(options, async (rig) => {
       for (const [i, leave] of WAYS.entries()) {
-        const [first, second] = [await scene.caller(), await scene.caller()];
+        const [first, second] = [await rig.caller(), await rig.caller()];
         const leader = first.call(GET, `${i}`);
-        const request = await scene.request(i);
+        const request = await rig.request(i);
         const followers = Array.from({ length: 3 }, () => second.call(GET, `${i}`));
-        await scene.waits(4);
+        await rig.waits(4);
         leave(leader, first);
-        await scene.waits(3);
+        await rig.waits(3);
         request.replies([`one ${i}`]);
         await ended(...followers);
         for (const call of followers) call.expects(0, `one ${i}`);
         leader.expectsNothing();
         assertEquals(request.seen.reset, undefined, name);
       }
-      scene.expectsRequests(WAYS.length);
-      assertEquals(scene.backends.length, 1);
+      rig.expectsRequests(WAYS.length);
+      assertEquals(rig.backend.ends.length, 1);
     });
   }
 });
 
 Deno.test("Scenario 32(a): a leader whose deadline comes first gets 4, its followers OK, from one call that nobody cancels", async () => {
-  await withScene({}, async (scene) => {
-    const [first, second] = [await scene.caller(), await scene.caller()];
+  await withSockets(async (rig) => {
+    const [first, second] = [await rig.caller(), await rig.caller()];
     const metadata: Pairs = [["grpc-timeout", `${LEADERS_MS}m`]];
     const leader = first.call(GET, "1", { metadata });
-    const request = await scene.request(0);
+    const request = await rig.request(0);
     const followers = Array.from({ length: 3 }, () => second.call(GET, "1"));
     await ended(leader);
-    await scene.waits(3);
+    await rig.waits(3);
     leader.expectsFailure(4, "the call's deadline has passed");
     request.replies(["one"]);
     await ended(...followers);
     for (const call of followers) call.expects(0, "one");
-    scene.expectsRequests(1);
+    rig.expectsRequests(1);
     assertEquals(request.seen.reset, undefined);
   });
 });
 
 Deno.test("Scenario 32(a): a leader whose process is killed takes nobody with it", async () => {
-  await withScene({}, async (scene) => {
+  await withSockets(async (rig) => {
     const bytes = concat(
       PREFACE,
       settings(),
@@ -100,43 +100,43 @@ Deno.test("Scenario 32(a): a leader whose process is killed takes nobody with it
       message(1, "1", { endStream: true }),
     );
     const script = `
-      const conn = await Deno.connect({ hostname: "127.0.0.1", port: ${scene.local.port} });
+      const conn = await Deno.connect({ hostname: "127.0.0.1", port: ${rig.local.port} });
       const hex = "${toHex(bytes)}";
       await conn.write(Uint8Array.from(hex.split(" "), (byte) => parseInt(byte, 16)));
       setInterval(() => {}, 1_000);`; // it reads nothing, so its end is a reset
     await using leader = new Process(["eval", script]);
-    const request = await scene.request(0);
-    const second = await scene.caller();
+    const request = await rig.request(0);
+    const second = await rig.caller();
     const followers = Array.from({ length: 3 }, () => second.call(GET, "1"));
-    await scene.waits(4);
+    await rig.waits(4);
     leader.signal("SIGKILL");
-    await scene.waits(3);
+    await rig.waits(3);
     request.replies(["one"]);
     await ended(...followers);
     for (const call of followers) call.expects(0, "one");
-    scene.expectsRequests(1);
+    rig.expectsRequests(1);
     assertEquals(request.seen.reset, undefined);
   });
 });
 
 Deno.test("Scenario 32(a): a stock client that cancels as leader sees 1, and its followers their answer", async () => {
-  await withScene({}, async (scene) => {
-    await using one = new GrpcJs(scene.local.port);
-    await using other = new GrpcJs(scene.local.port);
+  await withSockets(async (rig) => {
+    await using one = new GrpcJs(rig.local.port);
+    await using other = new GrpcJs(rig.local.port);
     const plan = { name: "read", kind: "unary", path: GET, messages: [Uint8Array.of(1)] } as const;
     const cancelling = Promise.withResolvers<void>();
     const leader = one.see(plan, cancelling.promise);
-    const request = await scene.request(0);
+    const request = await rig.request(0);
     const followers = [other.see(plan), other.see(plan), one.see(plan)];
-    await scene.waits(4);
+    await rig.waits(4);
     cancelling.resolve();
     assertEquals((await leader).code, 1);
-    await scene.waits(3);
+    await rig.waits(3);
     request.replies(["one"]);
     for (const { code, messages } of await Promise.all(followers)) {
       assertEquals([code, messages], [0, [btoa("one")]]);
     }
-    scene.expectsRequests(1);
+    rig.expectsRequests(1);
     assertEquals(request.seen.reset, undefined);
   });
 });
@@ -159,24 +159,24 @@ Deno.test("Scenario 32(a): a stock backend that ends the call at the leader's de
 });
 
 Deno.test("Scenario 32(a): leaders and followers that leave one by one leave the last one its answer, which is then stored", async () => {
-  await withScene({ variables: { COLLAPSER_CACHE_DURATION: "1m" } }, async (scene) => {
-    const callers = [await scene.caller(), await scene.caller()];
+  await withSockets({ variables: { COLLAPSER_CACHE_DURATION: "1m" } }, async (rig) => {
+    const callers = [await rig.caller(), await rig.caller()];
     const calls = Array.from({ length: 6 }, (_, i) => callers[i % 2]!.call(GET, "1"));
-    await scene.waits(6);
-    const request = await scene.request(0);
+    await rig.waits(6);
+    const request = await rig.request(0);
     for (const [i, call] of calls.slice(0, 5).entries()) {
       call.cancels();
-      await scene.waits(5 - i);
+      await rig.waits(5 - i);
     }
     const late = callers[0]!.call(GET, "1");
-    await scene.waits(2);
+    await rig.waits(2);
     request.replies(["one"]);
     await ended(calls[5]!, late);
     const hit = callers[0]!.call(GET, "1");
     await ended(hit);
     for (const call of [calls[5]!, late, hit]) call.expects(0, "one");
     for (const call of calls.slice(0, 5)) call.expectsNothing();
-    scene.expectsRequests(1);
+    rig.expectsRequests(1);
     assertEquals(request.seen.reset, undefined);
   });
 });
@@ -204,12 +204,12 @@ Deno.test("Scenario 32(a): a leader that leaves while its backend has taken half
 
 Deno.test("Scenario 32(b): a stream whose leader leaves after the third message goes on to the end for who stays", async () => {
   for (const [i, leave] of WAYS.entries()) {
-    await withScene({}, async (scene) => {
-      const [first, second] = [await scene.caller(), await scene.caller()];
+    await withSockets(async (rig) => {
+      const [first, second] = [await rig.caller(), await rig.caller()];
       const leader = first.call(LIST, "1");
-      const request = await scene.request(0);
+      const request = await rig.request(0);
       const follower = second.call(LIST, "1");
-      await scene.waits(2);
+      await rig.waits(2);
       request.begins();
       const all = Array.from({ length: 10 }, (_, n) => `message ${n}`);
       for (const [n, said] of all.entries()) {
@@ -218,7 +218,7 @@ Deno.test("Scenario 32(b): a stream whose leader leaves after the third message 
         if (n !== 2) continue;
         await until(() => leader.messages.length === 3, "three messages at the leader");
         leave(leader, first);
-        await scene.waits(1);
+        await rig.waits(1);
       }
       const late = second.call(LIST, "1");
       request.ends();
@@ -226,7 +226,7 @@ Deno.test("Scenario 32(b): a stream whose leader leaves after the third message 
       follower.expects(0, ...all);
       late.expects(0, ...all);
       assertEquals([leader.messages, leader.status], [all.slice(0, 3), undefined], `way ${i}`);
-      scene.expectsRequests(1);
+      rig.expectsRequests(1);
       assertEquals(request.seen.reset, undefined);
     });
   }
@@ -234,20 +234,20 @@ Deno.test("Scenario 32(b): a stream whose leader leaves after the third message 
 
 Deno.test("Scenario 32(b): a leader that leaves does not leave the backend without credit: all of a large stream reaches who reads slowly", async () => {
   for (const whose of ["leader", "follower"]) {
-    await withScene({}, async (scene) => {
+    await withSockets(async (rig) => {
       const narrow = [[SETTING.initialWindowSize, 0]] as const;
       const [first, second] = whose === "leader"
-        ? [await scene.caller(narrow), await scene.caller()]
-        : [await scene.caller(), await scene.caller(narrow)];
+        ? [await rig.caller(narrow), await rig.caller()]
+        : [await rig.caller(), await rig.caller(narrow)];
       const leader = first.call(LIST, "1");
-      const request = await scene.request(0);
+      const request = await rig.request(0);
       const follower = second.call(LIST, "1");
-      await scene.waits(2);
+      await rig.waits(2);
       const all = Array.from({ length: 48 }, (_, n) => `${n}`.padEnd(30_000, "."));
-      await sendAll(scene, all, async (n) => {
+      await sendAll(rig, all, async (n) => {
         if (n !== 4) return;
         leader.cancels();
-        await scene.waits(1);
+        await rig.waits(1);
         if (whose === "follower") follower.grants(2 ** 24);
       });
       await ended(follower);
@@ -259,21 +259,21 @@ Deno.test("Scenario 32(b): a leader that leaves does not leave the backend witho
 });
 
 Deno.test("Scenario 32(b): a stream that all have left is cancelled at the backend, and the next caller gets one of its own from the beginning", async () => {
-  await withScene({}, async (scene) => {
-    const [first, second] = [await scene.caller(), await scene.caller()];
+  await withSockets(async (rig) => {
+    const [first, second] = [await rig.caller(), await rig.caller()];
     const calls = [first.call(LIST, "1"), second.call(LIST, "1")];
-    await scene.waits(2);
-    const request = await scene.request(0);
+    await rig.waits(2);
+    const request = await rig.request(0);
     request.begins(["old"]);
     await until(() => calls.every((call) => call.messages.length === 1), "the first message");
     calls[0]!.cancels();
-    await scene.waits(1);
+    await rig.waits(1);
     assertEquals(request.seen.reset, undefined);
     second.leaves();
     await until(() => request.seen.reset !== undefined, "a backend call that is cancelled");
     assertEquals(request.seen.reset, "CANCEL");
     const next = first.call(LIST, "1");
-    (await scene.request(1)).replies(["new"]);
+    (await rig.request(1)).replies(["new"]);
     await ended(next);
     next.expects(0, "new");
   });
@@ -281,12 +281,12 @@ Deno.test("Scenario 32(b): a stream that all have left is cancelled at the backe
 
 /** The only request's reply, message by message, as far as its backend is given credit. */
 async function sendAll(
-  scene: Scene,
+  rig: SocketRig,
   all: readonly string[],
   each: (n: number) => Promise<void>,
 ): Promise<void> {
-  const [request] = scene.requests;
-  const [announced] = scene.backends[0]!.seen("SETTINGS");
+  const [request] = rig.backend.requests;
+  const [announced] = rig.backend.ends[0]!.seen("SETTINGS");
   const windowBytes = announced!.settings.find(([id]) => id === SETTING.initialWindowSize)![1];
   request!.begins();
   let sent = 0;

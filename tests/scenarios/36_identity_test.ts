@@ -13,12 +13,9 @@ import type { BackendRequest } from "../support/backend_end.ts";
 import { STORED_LONG } from "../support/beside.ts";
 import type { CallerCall, CallerEnd } from "../support/caller_end.ts";
 import type { Pairs } from "../support/frames.ts";
-import { LocalSidecar } from "../support/local_sidecar.ts";
+import { ended } from "../support/peer_waiting.ts";
 import { GET, PUT, withRig } from "../support/proxy_rig.ts";
-import { until } from "../support/waiting.ts";
-import { allEnded, callerAt, ListeningBackend } from "./support_d.ts";
-
-const LIST = "/test.Service/ListItems";
+import { LIST, type SocketRig, withSockets } from "../support/socket_rig.ts";
 
 /** Each of them is somebody else to some backend. */
 const IDENTITIES: readonly Pairs[] = [
@@ -47,28 +44,29 @@ const IDENTITIES: readonly Pairs[] = [
 ];
 
 Deno.test("Scenario 36(a): each identity has its own answer and one backend call, in flight and stored", async () => {
-  await using backend = new ListeningBackend();
-  await using local = await LocalSidecar.before(backend, STORED_LONG);
-  await using first = await callerAt(local.port);
-  await using second = await callerAt(local.port);
-  const askAll = () =>
-    IDENTITIES.flatMap((metadata) => [
-      first.call(GET, "same", { metadata }),
-      second.call(GET, "same", { metadata }),
-    ]);
-  const calls = askAll();
-  await backend.saw(IDENTITIES.length); // with none of them answered: nobody waits for another's
-  await until(() => local.sidecar.proxy.map.waiting === calls.length, "everybody on a flight");
-  for (const request of backend.requests.toReversed()) request.replies([identityOf(request)]);
-  await allEnded(calls);
-  expectOwn(calls);
-  const repeats = askAll().reverse();
-  await allEnded(repeats);
-  expectOwn(repeats.reverse());
-  assertEquals(backend.requests.length, IDENTITIES.length);
-  const { led, joined, hit } = local.outcomes;
-  const count = IDENTITIES.length;
-  assertEquals({ led, joined, hit }, { led: count, joined: count, hit: 2 * count });
+  await withSockets({ variables: STORED_LONG }, async (rig) => {
+    const { backend, local } = rig;
+    const first = await rig.caller();
+    const second = await rig.caller();
+    const askAll = () =>
+      IDENTITIES.flatMap((metadata) => [
+        first.call(GET, "same", { metadata }),
+        second.call(GET, "same", { metadata }),
+      ]);
+    const calls = askAll();
+    await backend.has(IDENTITIES.length); // with none of them answered: nobody waits for another's
+    await rig.waits(calls.length);
+    for (const request of backend.requests.toReversed()) request.replies([identityOf(request)]);
+    await ended(...calls);
+    expectOwn(calls);
+    const repeats = askAll().reverse();
+    await ended(...repeats);
+    expectOwn(repeats.reverse());
+    assertEquals(backend.requests.length, IDENTITIES.length);
+    const { led, joined, hit } = local.outcomes;
+    const count = IDENTITIES.length;
+    assertEquals({ led, joined, hit }, { led: count, joined: count, hit: 2 * count });
+  });
 });
 
 Deno.test("Scenario 36(a): nothing crosses in the 100 ms after, nor at the moment the result leaves", async () => {
@@ -98,25 +96,24 @@ Deno.test("Scenario 36(a): nothing crosses in the 100 ms after, nor at the momen
 });
 
 Deno.test("Scenario 36(a): an answer that denies or fails reaches its own identity alone", async () => {
-  await using backend = new ListeningBackend();
-  await using local = await LocalSidecar.before(backend, {
-    ...STORED_LONG,
-    COLLAPSER_CACHE_ERRORS: "true",
+  const variables = { ...STORED_LONG, COLLAPSER_CACHE_ERRORS: "true" };
+  await withSockets({ variables }, async (rig) => {
+    const { backend } = rig;
+    const caller = await rig.caller();
+    const tokens = ["good", "bad"].map((token): Pairs => [["authorization", token]]);
+    const ask = () => tokens.map((metadata) => caller.call(GET, "1", { metadata }));
+    const calls = [...ask(), ...ask()];
+    await backend.has(2);
+    for (const request of backend.requests) {
+      if (identityOf(request).endsWith("bad")) request.fails(7, [["grpc-message", "not you"]]);
+      else request.replies(["yes"]);
+    }
+    await ended(...calls);
+    const repeats = ask();
+    await ended(...repeats);
+    [...calls, ...repeats].forEach((call, i) => i % 2 ? call.expects(7) : call.expects(0, "yes"));
+    assertEquals(backend.requests.length, 2);
   });
-  await using caller = await callerAt(local.port);
-  const tokens = ["good", "bad"].map((token): Pairs => [["authorization", token]]);
-  const ask = () => tokens.map((metadata) => caller.call(GET, "1", { metadata }));
-  const calls = [...ask(), ...ask()];
-  await backend.saw(2);
-  for (const request of backend.requests) {
-    if (identityOf(request).endsWith("bad")) request.fails(7, [["grpc-message", "not you"]]);
-    else request.replies(["yes"]);
-  }
-  await allEnded(calls);
-  const repeats = ask();
-  await allEnded(repeats);
-  [...calls, ...repeats].forEach((call, i) => i % 2 ? call.expects(7) : call.expects(0, "yes"));
-  assertEquals(backend.requests.length, 2);
 });
 
 Deno.test("Scenario 36(a): a leader who leaves hands its flight to its own identity alone", async () => {
@@ -166,81 +163,66 @@ Deno.test("Scenario 36(a): an authority is an identity too, with keys named or n
 
 for (const connections of [1, 10]) {
   Deno.test(`Scenario 36(b): ten identities on ${connections} connections are at the backend at once`, async () => {
-    await using backend = new ListeningBackend();
-    await using local = await LocalSidecar.before(backend);
-    await using crowd = await Crowd.of(connections, local.port);
-    const calls = Array.from(
-      { length: 10 },
-      (_, i) => crowd.caller(i).call(GET, "same", { metadata: [["authorization", `T${i}`]] }),
-    );
-    await backend.saw(10); // none has been answered
-    for (const request of backend.requests) request.replies([identityOf(request)]);
-    await allEnded(calls);
-    calls.forEach((call, i) => call.expects(0, `authorization=T${i}`));
-    assertEquals(backend.requests.length, 10);
+    await withSockets(async (rig) => {
+      const { backend } = rig;
+      const crowd = await crowdOf(connections, rig);
+      const calls = Array.from(
+        { length: 10 },
+        (_, i) =>
+          crowd[i % connections]!.call(GET, "same", { metadata: [["authorization", `T${i}`]] }),
+      );
+      await backend.has(10); // none has been answered
+      for (const request of backend.requests) request.replies([identityOf(request)]);
+      await ended(...calls);
+      calls.forEach((call, i) => call.expects(0, `authorization=T${i}`));
+      assertEquals(backend.requests.length, 10);
+    });
   });
 }
 
 Deno.test("Scenario 36(c): ten calls of what does not collapse are at the backend at once, each with its answer", async () => {
-  await using backend = new ListeningBackend();
-  await using local = await LocalSidecar.before(backend, STORED_LONG);
-  await using crowd = await Crowd.of(2, local.port);
-  const calls = Array.from({ length: 10 }, (_, i) => crowd.caller(i).call(PUT, "same"));
-  await backend.saw(10);
-  backend.requests.forEach((request, i) => request.replies([`${i}`]));
-  await allEnded(calls);
-  const answers = new Set(calls.flatMap(({ messages }) => messages));
-  assertEquals([answers.size, backend.requests.length], [10, 10]);
-  const again = crowd.caller(0).call(PUT, "same");
-  await backend.saw(11); // nothing of it is kept either
-  backend.requests[10]!.replies(["10"]);
-  await allEnded([again]);
-  again.expects(0, "10");
+  await withSockets({ variables: STORED_LONG }, async (rig) => {
+    const { backend } = rig;
+    const crowd = await crowdOf(2, rig);
+    const calls = Array.from({ length: 10 }, (_, i) => crowd[i % 2]!.call(PUT, "same"));
+    await backend.has(10);
+    backend.requests.forEach((request, i) => request.replies([`${i}`]));
+    await ended(...calls);
+    const answers = new Set(calls.flatMap(({ messages }) => messages));
+    assertEquals([answers.size, backend.requests.length], [10, 10]);
+    const again = crowd[0]!.call(PUT, "same");
+    await backend.has(11); // nothing of it is kept either
+    backend.requests[10]!.replies(["10"]);
+    await ended(again);
+    again.expects(0, "10");
+  });
 });
 
 Deno.test("Scenario 36(c): what a backend calls private does not queue: all who wait go on at once", async () => {
-  await using backend = new ListeningBackend();
-  await using local = await LocalSidecar.before(backend, STORED_LONG);
-  await using caller = await callerAt(local.port);
-  const calls = Array.from({ length: 10 }, () => caller.call(GET, "same"));
-  await until(() => local.sidecar.proxy.map.waiting === 10, "ten on one flight");
-  await backend.saw(1);
-  const headers = [["cache-control", "private"]] as const;
-  backend.requests[0]!.begins(["0"], { headers });
-  await backend.saw(10); // the other nine, while the first has not ended
-  backend.requests[0]!.ends();
-  backend.requests.slice(1).forEach((request, i) => request.replies([`${i + 1}`], { headers }));
-  await allEnded(calls);
-  assertEquals(new Set(calls.flatMap(({ messages }) => messages)).size, 10);
-  for (const call of calls) call.expects(0, call.messages[0]!);
-  const repeats = [caller.call(GET, "same"), caller.call(GET, "same")];
-  await backend.saw(12); // at once too, now that it is known
-  for (const request of backend.open) request.replies(["later"], { headers });
-  await allEnded(repeats);
+  await withSockets({ variables: STORED_LONG }, async (rig) => {
+    const { backend } = rig;
+    const caller = await rig.caller();
+    const calls = Array.from({ length: 10 }, () => caller.call(GET, "same"));
+    await rig.waits(10);
+    await backend.has(1);
+    const headers = [["cache-control", "private"]] as const;
+    backend.requests[0]!.begins(["0"], { headers });
+    await backend.has(10); // the other nine, while the first has not ended
+    backend.requests[0]!.ends();
+    backend.requests.slice(1).forEach((request, i) => request.replies([`${i + 1}`], { headers }));
+    await ended(...calls);
+    assertEquals(new Set(calls.flatMap(({ messages }) => messages)).size, 10);
+    for (const call of calls) call.expects(0, call.messages[0]!);
+    const repeats = [caller.call(GET, "same"), caller.call(GET, "same")];
+    await backend.has(12); // at once too, now that it is known
+    for (const request of backend.open) request.replies(["later"], { headers });
+    await ended(...repeats);
+  });
 });
 
-/** Callers that leave together. */
-class Crowd implements AsyncDisposable {
-  readonly #callers: readonly (CallerEnd & AsyncDisposable)[];
-
-  private constructor(callers: readonly (CallerEnd & AsyncDisposable)[]) {
-    this.#callers = callers;
-  }
-
-  static async of(connections: number, port: number): Promise<Crowd> {
-    return new Crowd(
-      await Promise.all(Array.from({ length: connections }, () => callerAt(port))),
-    );
-  }
-
-  /** Any number has a caller. */
-  caller(number: number): CallerEnd {
-    return this.#callers[number % this.#callers.length]!;
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await Promise.all(this.#callers.map((caller) => caller[Symbol.asyncDispose]()));
-  }
+/** As many callers, each on a connection of its own. */
+function crowdOf(connections: number, rig: SocketRig): Promise<CallerEnd[]> {
+  return Promise.all(Array.from({ length: connections }, () => rig.caller()));
 }
 
 /** What a backend reads of a request's metadata. */

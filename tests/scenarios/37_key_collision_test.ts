@@ -11,13 +11,11 @@ import { assertEquals } from "@std/assert";
 import { STORED_LONG } from "../support/beside.ts";
 import { type CallerCall, type CallerEnd, requestHead } from "../support/caller_end.ts";
 import { ascii, block, concat, data, headers, type Pairs } from "../support/frames.ts";
-import { LocalSidecar } from "../support/local_sidecar.ts";
 import { framed } from "../support/peer_end.ts";
+import { ended } from "../support/peer_waiting.ts";
 import { GET, type ProxyRig, PUT, withRig } from "../support/proxy_rig.ts";
+import { LIST, withSockets } from "../support/socket_rig.ts";
 import { until } from "../support/waiting.ts";
-import { allEnded, callerAt, ListeningBackend } from "./support_d.ts";
-
-const LIST = "/test.Service/ListItems";
 
 /** Lengths on both sides of where keys become digests, frames and reads end, and strings hash by their length. */
 const LENGTHS = [65, 2_043, 2_044, 16_379, 16_384, 70_000];
@@ -60,43 +58,46 @@ const QUESTIONS: readonly Question[] = [
 ];
 
 Deno.test("Scenario 37(a): questions that differ anywhere are at the backend each, and each has its own answer", async () => {
-  await using backend = new ListeningBackend();
-  await using local = await LocalSidecar.before(backend);
-  await using caller = await callerAt(local.port);
-  for (let round = 0; round < 3; round++) { // the later ones find everything about the head worked out
-    const calls = QUESTIONS.map((question) => ask(caller, question));
-    const count = QUESTIONS.length * (round + 1);
-    await backend.saw(count);
-    for (const [i, request] of backend.requests.slice(-QUESTIONS.length).entries()) {
-      assertEquals(request.path, QUESTIONS[i]!.path ?? GET);
-      const { said } = QUESTIONS[i]!;
-      assertEquals(request.messages, said === undefined ? [] : [said]);
-      request.replies([`${round}.${i}`], { headers: [["cache-control", "max-age=0"]] });
+  await withSockets(async (rig) => {
+    const { backend } = rig;
+    const caller = await rig.caller();
+    for (let round = 0; round < 3; round++) { // the later ones find everything about the head worked out
+      const calls = QUESTIONS.map((question) => ask(caller, question));
+      const count = QUESTIONS.length * (round + 1);
+      await backend.has(count);
+      for (const [i, request] of backend.requests.slice(-QUESTIONS.length).entries()) {
+        assertEquals(request.path, QUESTIONS[i]!.path ?? GET);
+        const { said } = QUESTIONS[i]!;
+        assertEquals(request.messages, said === undefined ? [] : [said]);
+        request.replies([`${round}.${i}`], { headers: [["cache-control", "max-age=0"]] });
+      }
+      await ended(...calls);
+      calls.forEach((call, i) => call.expects(0, `${round}.${i}`));
+      assertEquals(backend.requests.length, count);
     }
-    await allEnded(calls);
-    calls.forEach((call, i) => call.expects(0, `${round}.${i}`));
-    assertEquals(backend.requests.length, count);
-  }
+  });
 });
 
 Deno.test("Scenario 37(a): stored answers are told apart as flights are, and found again", async () => {
-  await using backend = new ListeningBackend((request) => request.replies([`${request.id}`]));
-  await using local = await LocalSidecar.before(backend, STORED_LONG);
-  await using caller = await callerAt(local.port);
-  await using other = await callerAt(local.port);
-  const first = QUESTIONS.map((question) => ask(caller, question));
-  await allEnded(first);
-  const answers = first.map(({ messages }) => messages[0]!);
-  assertEquals(new Set(answers).size, QUESTIONS.length);
-  const again = QUESTIONS.map((question) => ask(other, question));
-  await allEnded(again);
-  let notKept = 0;
-  QUESTIONS.forEach(({ said, path }, i) => {
-    // Without a message it is no question, and that path is none of gRPC's.
-    if (said === undefined || path === "/a.S/Get/") notKept++;
-    else again[i]!.expects(0, answers[i]!);
+  await withSockets({ variables: STORED_LONG }, async (rig) => {
+    const { backend } = rig;
+    backend.onRequest = (request) => request.replies([`${request.id}`]);
+    const caller = await rig.caller();
+    const other = await rig.caller();
+    const first = QUESTIONS.map((question) => ask(caller, question));
+    await ended(...first);
+    const answers = first.map(({ messages }) => messages[0]!);
+    assertEquals(new Set(answers).size, QUESTIONS.length);
+    const again = QUESTIONS.map((question) => ask(other, question));
+    await ended(...again);
+    let notKept = 0;
+    QUESTIONS.forEach(({ said, path }, i) => {
+      // Without a message it is no question, and that path is none of gRPC's.
+      if (said === undefined || path === "/a.S/Get/") notKept++;
+      else again[i]!.expects(0, answers[i]!);
+    });
+    assertEquals(backend.requests.length, QUESTIONS.length + notKept);
   });
-  assertEquals(backend.requests.length, QUESTIONS.length + notKept);
 });
 
 Deno.test("Scenario 37(a): a message and the same bytes with the compression flag are two questions", async () => {
@@ -180,75 +181,83 @@ Deno.test("Scenario 37(a): the same compressed head is another question once the
 });
 
 Deno.test("Scenario 37(b): what may change something is at the backend as often as it is asked", async () => {
-  await using backend = new ListeningBackend();
-  await using local = await LocalSidecar.before(backend, STORED_LONG);
-  await using caller = await callerAt(local.port);
-  // A verb that reads is not enough, nor is one that only begins like it.
-  const paths = [PUT, "/test.Service/GetOrCreateItem", "/test.Service/Getter", "/test.Service/get"];
-  const calls = paths.slice(0, 3).flatMap((path) => [
-    caller.call(path, "1"),
-    caller.call(path, "1"),
-  ]);
-  await backend.saw(6);
-  backend.requests.forEach((request, i) => request.replies([`${i}`]));
-  await allEnded(calls);
-  calls.forEach((call, i) => call.expects(0, `${i}`));
-  const reads = [caller.call(paths[3]!, "1"), caller.call(paths[3]!, "1")]; // case does not matter
-  await until(() => local.sidecar.proxy.map.waiting === 2, "two readers on one flight");
-  await backend.saw(7);
-  backend.requests[6]!.replies(["read"]);
-  await allEnded(reads);
-  assertEquals(backend.requests.length, 7);
+  await withSockets({ variables: STORED_LONG }, async (rig) => {
+    const { backend } = rig;
+    const caller = await rig.caller();
+    // A verb that reads is not enough, nor is one that only begins like it.
+    const paths = [
+      PUT,
+      "/test.Service/GetOrCreateItem",
+      "/test.Service/Getter",
+      "/test.Service/get",
+    ];
+    const calls = paths.slice(0, 3).flatMap((path) => [
+      caller.call(path, "1"),
+      caller.call(path, "1"),
+    ]);
+    await backend.has(6);
+    backend.requests.forEach((request, i) => request.replies([`${i}`]));
+    await ended(...calls);
+    calls.forEach((call, i) => call.expects(0, `${i}`));
+    const reads = [caller.call(paths[3]!, "1"), caller.call(paths[3]!, "1")]; // case does not matter
+    await rig.waits(2);
+    await backend.has(7);
+    backend.requests[6]!.replies(["read"]);
+    await ended(...reads);
+    assertEquals(backend.requests.length, 7);
+  });
 });
 
 for (const path of [GET, LIST]) {
   Deno.test(`Scenario 37(c): followers and repeats of ${path} have the leader's headers, messages and trailers, frame for frame`, async () => {
-    await using backend = new ListeningBackend();
-    await using local = await LocalSidecar.before(backend, STORED_LONG);
-    await using first = await callerAt(local.port);
-    await using second = await callerAt(local.port);
-    const calls = [first.call(path, "1"), first.call(path, "1"), second.call(path, "1")];
-    await until(() => local.sidecar.proxy.map.waiting === 3, "three on one flight");
-    await backend.saw(1);
-    const metadata: Pairs = [
-      ["x-tag", "a"],
-      ["set-cookie", "one=1"],
-      ["set-cookie", "two=2"],
-      ["x-data-bin", "AAECAw"],
-      ["x-long", "v".repeat(20_000)], // more than one frame
-      ["x-empty", ""],
-    ];
-    const messages = path === GET ? ["one"] : ["one", "", "three".repeat(9_000)];
-    backend.requests[0]!.replies(messages, { headers: metadata, trailers: metadata });
-    await allEnded(calls);
-    const repeats = [second.call(path, "1"), first.call(path, "1")];
-    await allEnded(repeats);
-    for (const { reply } of [...calls, ...repeats]) {
-      assertEquals(reply.blocks, [
-        [[":status", "200"], ["content-type", "application/grpc"], ...metadata],
-        [["grpc-status", "0"], ...metadata],
-      ]);
-      assertEquals([reply.messages, reply.endedBy], [messages, "HEADERS"]);
-    }
-    assertEquals(backend.requests.length, 1);
-    assertEquals(local.outcomes.hit, 2);
+    await withSockets({ variables: STORED_LONG }, async (rig) => {
+      const { backend, local } = rig;
+      const first = await rig.caller();
+      const second = await rig.caller();
+      const calls = [first.call(path, "1"), first.call(path, "1"), second.call(path, "1")];
+      await rig.waits(3);
+      await backend.has(1);
+      const metadata: Pairs = [
+        ["x-tag", "a"],
+        ["set-cookie", "one=1"],
+        ["set-cookie", "two=2"],
+        ["x-data-bin", "AAECAw"],
+        ["x-long", "v".repeat(20_000)], // more than one frame
+        ["x-empty", ""],
+      ];
+      const messages = path === GET ? ["one"] : ["one", "", "three".repeat(9_000)];
+      backend.requests[0]!.replies(messages, { headers: metadata, trailers: metadata });
+      await ended(...calls);
+      const repeats = [second.call(path, "1"), first.call(path, "1")];
+      await ended(...repeats);
+      for (const { reply } of [...calls, ...repeats]) {
+        assertEquals(reply.blocks, [
+          [[":status", "200"], ["content-type", "application/grpc"], ...metadata],
+          [["grpc-status", "0"], ...metadata],
+        ]);
+        assertEquals([reply.messages, reply.endedBy], [messages, "HEADERS"]);
+      }
+      assertEquals(backend.requests.length, 1);
+      assertEquals(local.outcomes.hit, 2);
+    });
   });
 }
 
 Deno.test("Scenario 37(c): a response header reaches followers when it comes, before any message", async () => {
-  await using backend = new ListeningBackend();
-  await using local = await LocalSidecar.before(backend);
-  await using caller = await callerAt(local.port);
-  const calls = [caller.call(LIST, "1"), caller.call(LIST, "1")];
-  await backend.saw(1);
-  backend.requests[0]!.begins([], { headers: [["x-tag", "early"]] });
-  const hasHead = ({ reply }: CallerCall) => reply.blocks[0]?.at(-1)?.[1] === "early";
-  await until(() => calls.every(hasHead), "the header at both");
-  const late = caller.call(LIST, "1");
-  await until(() => hasHead(late), "the header at who came later");
-  backend.requests[0]!.ends();
-  await allEnded([...calls, late]);
-  assertEquals(backend.requests.length, 1);
+  await withSockets(async (rig) => {
+    const { backend } = rig;
+    const caller = await rig.caller();
+    const calls = [caller.call(LIST, "1"), caller.call(LIST, "1")];
+    await backend.has(1);
+    backend.requests[0]!.begins([], { headers: [["x-tag", "early"]] });
+    const hasHead = ({ reply }: CallerCall) => reply.blocks[0]?.at(-1)?.[1] === "early";
+    await until(() => calls.every(hasHead), "the header at both");
+    const late = caller.call(LIST, "1");
+    await until(() => hasHead(late), "the header at who came later");
+    backend.requests[0]!.ends();
+    await ended(...calls, late);
+    assertEquals(backend.requests.length, 1);
+  });
 });
 
 function ask(caller: CallerEnd, { path = GET, said, metadata = [] }: Question): CallerCall {

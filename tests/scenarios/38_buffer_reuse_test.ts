@@ -11,13 +11,10 @@
 import { assert, assertEquals } from "@std/assert";
 import type { CallerCall, CallerEnd } from "../support/caller_end.ts";
 import { rng } from "../support/cuts.ts";
-import { LocalSidecar } from "../support/local_sidecar.ts";
 import { GET, type ProxyRig, withRig } from "../support/proxy_rig.ts";
+import { LIST, withSockets } from "../support/socket_rig.ts";
 import { until } from "../support/waiting.ts";
 import { SETTING } from "../../lib/wire/mod.ts";
-import { callerAt, ListeningBackend } from "./support_d.ts";
-
-const LIST = "/test.Service/ListItems";
 
 const KEYS = ["a", "b", "c", "d"];
 const ROUNDS_PER_KEY = 50;
@@ -45,53 +42,59 @@ interface Asked {
 Deno.test("Scenario 38(a): 200 rounds of ten callers around the ends, a third cancelled, are one whole answer each", async () => {
   const random = rng(3_838);
   const answers: string[] = [];
-  await using backend = new ListeningBackend((request) => {
-    const key = request.messages[0]!;
-    const reply = answer(key, answers.length);
-    answers.push(reply);
-    setTimeout(() => request.isOver || request.replies([reply]), BACKEND_MS);
+  await withSockets({
+    variables: {
+      COLLAPSER_CACHE_DURATION: `${STORED_MS}ms`,
+    },
+    backend: {
+      onRequest: (request) => {
+        const key = request.messages[0]!;
+        const reply = answer(key, answers.length);
+        answers.push(reply);
+        setTimeout(() => request.isOver || request.replies([reply]), BACKEND_MS);
+      },
+    },
+  }, async (rig) => {
+    const { backend, local } = rig;
+    const wide = await rig.caller();
+    const small = await rig.caller([[SETTING.initialWindowSize, SMALL_WINDOW]]);
+    const asked: Asked[] = [];
+    const timers: Promise<void>[] = [];
+    const come = (key: string) => {
+      const caller = random() < 0.7 ? wide : small;
+      const call = caller.call(GET, key);
+      asked.push({ call, key });
+      if (random() < 1 / 3) {
+        timers.push(later(random() * BACKEND_MS * 1.5, () => call.cancels()));
+      } else if (caller === small) {
+        timers.push(later(random() * BACKEND_MS * 3, () => call.grants(PATTERN_BYTES)));
+      }
+    };
+    await Promise.all(KEYS.map(async (key) => {
+      for (let round = 0; round < ROUNDS_PER_KEY; round++) {
+        const endsMs = round % 2 ? BACKEND_MS : BACKEND_MS + STORED_MS;
+        come(key);
+        const others = Array.from({ length: CALLERS_PER_ROUND - 1 }, () => {
+          const atMs = endsMs + (random() * 2 - 1) * SPREAD_MS;
+          return later(atMs, () => come(key));
+        });
+        await Promise.all(others);
+      }
+    }));
+    await Promise.all(timers);
+    const kept = asked.filter(({ call }) => !call.cancelled);
+    await until(() => kept.every(({ call }) => call.status !== undefined), "every call's end");
+    for (const each of asked) expectOneAnswer(each, answers);
+    const { proxy } = rig;
+    await until(() => proxy.map.flying === 0 && proxy.map.waiting === 0, "an empty flight table");
+    await until(() => proxy.counters.backends[0]!.inflight === 0, "nothing at the backend");
+    const { led, joined, hit } = local.outcomes;
+    assert(backend.requests.length <= led, `${backend.requests.length} calls of ${led} flights`);
+    assert(joined > 0 && hit > 0, "some joined, and some found a stored result");
+    assertEquals(asked.length, KEYS.length * ROUNDS_PER_KEY * CALLERS_PER_ROUND);
+    const troubles = local.log.filter((line) => /"level":"(warn|error)"/.test(line));
+    assertEquals(troubles, []);
   });
-  await using local = await LocalSidecar.before(backend, {
-    COLLAPSER_CACHE_DURATION: `${STORED_MS}ms`,
-  });
-  await using wide = await callerAt(local.port);
-  await using small = await callerAt(local.port, [[SETTING.initialWindowSize, SMALL_WINDOW]]);
-  const asked: Asked[] = [];
-  const timers: Promise<void>[] = [];
-  const come = (key: string) => {
-    const caller = random() < 0.7 ? wide : small;
-    const call = caller.call(GET, key);
-    asked.push({ call, key });
-    if (random() < 1 / 3) {
-      timers.push(later(random() * BACKEND_MS * 1.5, () => call.cancels()));
-    } else if (caller === small) {
-      timers.push(later(random() * BACKEND_MS * 3, () => call.grants(PATTERN_BYTES)));
-    }
-  };
-  await Promise.all(KEYS.map(async (key) => {
-    for (let round = 0; round < ROUNDS_PER_KEY; round++) {
-      const endsMs = round % 2 ? BACKEND_MS : BACKEND_MS + STORED_MS;
-      come(key);
-      const others = Array.from({ length: CALLERS_PER_ROUND - 1 }, () => {
-        const atMs = endsMs + (random() * 2 - 1) * SPREAD_MS;
-        return later(atMs, () => come(key));
-      });
-      await Promise.all(others);
-    }
-  }));
-  await Promise.all(timers);
-  const kept = asked.filter(({ call }) => !call.cancelled);
-  await until(() => kept.every(({ call }) => call.status !== undefined), "every call's end");
-  for (const each of asked) expectOneAnswer(each, answers);
-  const { proxy } = local.sidecar;
-  await until(() => proxy.map.flying === 0 && proxy.map.waiting === 0, "an empty flight table");
-  await until(() => proxy.counters.backends[0]!.inflight === 0, "nothing at the backend");
-  const { led, joined, hit } = local.outcomes;
-  assert(backend.requests.length <= led, `${backend.requests.length} calls of ${led} flights`);
-  assert(joined > 0 && hit > 0, "some joined, and some found a stored result");
-  assertEquals(asked.length, KEYS.length * ROUNDS_PER_KEY * CALLERS_PER_ROUND);
-  const troubles = local.log.filter((line) => /"level":"(warn|error)"/.test(line));
-  assertEquals(troubles, []);
 });
 
 /** What happens in one turn of the loop: everything is in the sockets before the proxy reads any of it. */

@@ -15,13 +15,11 @@ import { GrpcJs } from "../interop/grpc_js.ts";
 import { besideHello, STORED_LONG } from "../support/beside.ts";
 import type { CallerCall, CallOptions } from "../support/caller_end.ts";
 import { data } from "../support/frames.ts";
-import { LocalSidecar } from "../support/local_sidecar.ts";
 import { framed } from "../support/peer_end.ts";
+import { ended } from "../support/peer_waiting.ts";
 import { type ProxyRig, PUT, withRig } from "../support/proxy_rig.ts";
+import { LIST, withSockets } from "../support/socket_rig.ts";
 import { until } from "../support/waiting.ts";
-import { allEnded, callerAt, ListeningBackend } from "./support_d.ts";
-
-const LIST = "/test.Service/ListItems";
 
 const ALL = ["1", "2", "3", "4", "5"];
 
@@ -59,39 +57,43 @@ Deno.test("Scenario 39(a): a grpc-js client that comes in the middle sees all fi
 });
 
 Deno.test("Scenario 39(a): whoever comes before, between and within the frames of a stream reads it from the first", async () => {
-  await using backend = new ListeningBackend();
-  await using local = await LocalSidecar.before(backend, STORED_LONG);
-  await using first = await callerAt(local.port);
-  await using second = await callerAt(local.port);
-  const calls: CallerCall[] = [];
-  const come = async () => {
-    const waiting = calls.length;
-    calls.push(first.call(LIST, "1"), second.call(LIST, "1"));
-    await until(() => local.sidecar.proxy.map.waiting === waiting + 2, "two more on the flight");
-  };
-  const { proxy } = local.sidecar;
-  await come();
-  await backend.saw(1);
-  const request = backend.requests[0]!;
-  request.begins();
-  await until(() => calls[0]!.reply.blocks.length === 1, "the head");
-  await come();
-  for (const said of ALL) {
-    const bytes = framed(said);
-    for (const piece of [bytes.subarray(0, 2), bytes.subarray(2)]) {
-      request.backend.sends(data(request.id, piece));
-      const sent = calls[0]!.reply.text.length + piece.length;
-      await until(() => calls[0]!.reply.text.length === sent, "the piece at the leader");
-      await come();
-      await until(() => calls.every(({ reply }) => reply.text.length === sent), "all of it at all");
+  await withSockets({ variables: STORED_LONG }, async (rig) => {
+    const { backend } = rig;
+    const first = await rig.caller();
+    const second = await rig.caller();
+    const calls: CallerCall[] = [];
+    const come = async () => {
+      const waiting = calls.length;
+      calls.push(first.call(LIST, "1"), second.call(LIST, "1"));
+      await rig.waits(waiting + 2);
+    };
+    const { proxy } = rig;
+    await come();
+    await backend.has(1);
+    const request = backend.requests[0]!;
+    request.begins();
+    await until(() => calls[0]!.reply.blocks.length === 1, "the head");
+    await come();
+    for (const said of ALL) {
+      const bytes = framed(said);
+      for (const piece of [bytes.subarray(0, 2), bytes.subarray(2)]) {
+        request.backend.sends(data(request.id, piece));
+        const sent = calls[0]!.reply.text.length + piece.length;
+        await until(() => calls[0]!.reply.text.length === sent, "the piece at the leader");
+        await come();
+        await until(
+          () => calls.every(({ reply }) => reply.text.length === sent),
+          "all of it at all",
+        );
+      }
     }
-  }
-  request.ends();
-  await allEnded(calls);
-  const afterwards = second.call(LIST, "1");
-  await allEnded([afterwards]);
-  for (const call of [...calls, afterwards]) call.expects(0, ...ALL);
-  assertEquals([calls.length, backend.requests.length, proxy.map.flying], [24, 1, 0]);
+    request.ends();
+    await ended(...calls);
+    const afterwards = second.call(LIST, "1");
+    await ended(afterwards);
+    for (const call of [...calls, afterwards]) call.expects(0, ...ALL);
+    assertEquals([calls.length, backend.requests.length, proxy.map.flying], [24, 1, 0]);
+  });
 });
 
 Deno.test("Scenario 39(a): a late joiner whose window is small reads on after the stream has ended", async () => {
@@ -229,37 +231,36 @@ for (const [why, comesToPass] of Object.entries(APART)) {
 }
 
 Deno.test("Scenario 39(b): those who come past the replay limit share a second stream, from its first message", async () => {
-  await using backend = new ListeningBackend();
-  await using local = await LocalSidecar.before(backend, {
-    ...STORED_LONG,
-    COLLAPSER_MAX_MESSAGE_BYTES: "10000",
+  const variables = { ...STORED_LONG, COLLAPSER_MAX_MESSAGE_BYTES: "10000" };
+  await withSockets({ variables }, async (rig) => {
+    const { backend } = rig;
+    const caller = await rig.caller();
+    const large = (name: string) => ALL.map((number) => `${name}${number}`.padEnd(4_000, "."));
+    const [one, two] = [large("one"), large("two")];
+    const leader = caller.call(LIST, "1");
+    await backend.has(1);
+    backend.requests[0]!.begins(one.slice(0, 4));
+    await until(() => leader.messages.length === 4, "more than may be replayed");
+    const late = [caller.call(LIST, "1"), caller.call(LIST, "1")];
+    await rig.waits(3);
+    await backend.has(2);
+    backend.requests[1]!.begins(two.slice(0, 2));
+    await until(() => late.every(({ messages }) => messages.length === 2), "its beginning at both");
+    late.push(caller.call(LIST, "1")); // still within the limit of the second one
+    await until(() => late[2]!.messages.length === 2, "the beginning of the second stream");
+    for (const message of two.slice(2)) backend.requests[1]!.sends(message);
+    backend.requests[0]!.sends(one[4]!);
+    for (const request of backend.requests) request.ends();
+    await ended(leader, ...late);
+    leader.expects(0, ...one);
+    for (const call of late) call.expects(0, ...two);
+    const afterwards = caller.call(LIST, "1"); // neither was kept
+    await backend.has(3);
+    backend.requests[2]!.replies(ALL);
+    await ended(afterwards);
+    afterwards.expects(0, ...ALL);
+    assertEquals(backend.requests.length, 3);
   });
-  await using caller = await callerAt(local.port);
-  const large = (name: string) => ALL.map((number) => `${name}${number}`.padEnd(4_000, "."));
-  const [one, two] = [large("one"), large("two")];
-  const leader = caller.call(LIST, "1");
-  await backend.saw(1);
-  backend.requests[0]!.begins(one.slice(0, 4));
-  await until(() => leader.messages.length === 4, "more than may be replayed");
-  const late = [caller.call(LIST, "1"), caller.call(LIST, "1")];
-  await until(() => local.sidecar.proxy.map.waiting === 3, "a second flight");
-  await backend.saw(2);
-  backend.requests[1]!.begins(two.slice(0, 2));
-  await until(() => late.every(({ messages }) => messages.length === 2), "its beginning at both");
-  late.push(caller.call(LIST, "1")); // still within the limit of the second one
-  await until(() => late[2]!.messages.length === 2, "the beginning of the second stream");
-  for (const message of two.slice(2)) backend.requests[1]!.sends(message);
-  backend.requests[0]!.sends(one[4]!);
-  for (const request of backend.requests) request.ends();
-  await allEnded([leader, ...late]);
-  leader.expects(0, ...one);
-  for (const call of late) call.expects(0, ...two);
-  const afterwards = caller.call(LIST, "1"); // neither was kept
-  await backend.saw(3);
-  backend.requests[2]!.replies(ALL);
-  await allEnded([afterwards]);
-  afterwards.expects(0, ...ALL);
-  assertEquals(backend.requests.length, 3);
 });
 
 Deno.test("Scenario 39(b): a reply is kept up to the very limit, whatever metadata and frames add, and not past it", async () => {

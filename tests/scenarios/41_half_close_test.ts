@@ -11,14 +11,14 @@
 import { assert, assertEquals } from "@std/assert";
 import { besideHello, STORED_LONG } from "../support/beside.ts";
 import { type CallerCall, type CallerEnd, requestHead } from "../support/caller_end.ts";
+import { DialledCaller } from "../support/dialled_caller.ts";
 import { block, concat, continuation, data, headers } from "../support/frames.ts";
-import { LocalSidecar } from "../support/local_sidecar.ts";
 import { framed, valueOf } from "../support/peer_end.ts";
+import { ended } from "../support/peer_waiting.ts";
 import { GET, PUT, withRig } from "../support/proxy_rig.ts";
+import { LIST, withSockets } from "../support/socket_rig.ts";
 import { until } from "../support/waiting.ts";
-import { allEnded, callerAt, ListeningBackend } from "./support_d.ts";
 
-const LIST = "/test.Service/ListItems";
 const CHAT = "/test.Service/Chat";
 const REFLECTION = ["v1", "v1alpha"].map((version) =>
   `/grpc.reflection.${version}.ServerReflection/ServerReflectionInfo`
@@ -32,31 +32,32 @@ const REPLY_MS = 200;
 
 for (const path of [CHAT, LIST, ...REFLECTION]) {
   Deno.test(`Scenario 41(a): a conversation on ${path} goes on before any half-close, and pairs are apart`, async () => {
-    await using backend = new ListeningBackend();
-    await using local = await LocalSidecar.before(backend);
-    await using caller = await callerAt(local.port);
-    const calls = [1, 2].map(() => caller.call(path, "hello", { ends: false }));
-    await until(
-      () => backend.requests.length === 2 && backend.requests.every(saidHello),
-      "both at the backend",
-    );
-    backend.requests.forEach((request, i) => request.begins([`answer ${i}`]));
-    await until(() => calls.every(({ messages }) => messages.length === 1), "the answers");
-    for (const word of ["again", "and again"]) {
-      for (const call of calls) call.sends(word);
-      await until(() => backend.requests.every(({ messages }) => messages.at(-1) === word), word);
-      for (const request of backend.requests) request.sends(`re:${word}`);
-      await until(() => calls.every(({ messages }) => messages.at(-1) === `re:${word}`), word);
-    }
-    assert(backend.requests.every(({ ended }) => !ended), "nobody has half-closed");
-    for (const call of calls) call.ends();
-    await backend.saw(2);
-    for (const request of backend.requests) request.ends();
-    await allEnded(calls);
-    const answers = calls.map(({ messages }) => messages[0]).sort();
-    assertEquals(answers, ["answer 0", "answer 1"]);
-    for (const call of calls) call.expects(0, call.messages[0]!, "re:again", "re:and again");
-    assertEquals(local.outcomes.passed, 2);
+    await withSockets(async (rig) => {
+      const { backend, local } = rig;
+      const caller = await rig.caller();
+      const calls = [1, 2].map(() => caller.call(path, "hello", { ends: false }));
+      await until(
+        () => backend.requests.length === 2 && backend.requests.every(saidHello),
+        "both at the backend",
+      );
+      backend.requests.forEach((request, i) => request.begins([`answer ${i}`]));
+      await until(() => calls.every(({ messages }) => messages.length === 1), "the answers");
+      for (const word of ["again", "and again"]) {
+        for (const call of calls) call.sends(word);
+        await until(() => backend.requests.every(({ messages }) => messages.at(-1) === word), word);
+        for (const request of backend.requests) request.sends(`re:${word}`);
+        await until(() => calls.every(({ messages }) => messages.at(-1) === `re:${word}`), word);
+      }
+      assert(backend.requests.every(({ ended }) => !ended), "nobody has half-closed");
+      for (const call of calls) call.ends();
+      await backend.has(2);
+      for (const request of backend.requests) request.ends();
+      await ended(...calls);
+      const answers = calls.map(({ messages }) => messages[0]).sort();
+      assertEquals(answers, ["answer 0", "answer 1"]);
+      for (const call of calls) call.expects(0, call.messages[0]!, "re:again", "re:and again");
+      assertEquals(local.outcomes.passed, 2);
+    });
   });
 }
 
@@ -78,7 +79,7 @@ Deno.test("Scenario 41(a): a caller that asks and keeps its side open is answere
 
 Deno.test("Scenario 41(a): reflection lists services and describes one to a caller that never half-closes", async () => {
   await using pair = await besideHello();
-  await using caller = await callerAt(pair.local.port);
+  await using caller = await DialledCaller.at(pair.local.port);
   for (const path of REFLECTION) {
     const calls = [1, 2].map(() => caller.call(path, listServices(), { ends: false }));
     await until(() => calls.every(({ messages }) => messages.length === 1), "the list of services");
@@ -87,30 +88,31 @@ Deno.test("Scenario 41(a): reflection lists services and describes one to a call
     await until(() => calls.every(({ messages }) => messages.length === 2), "the file");
     for (const { messages } of calls) assert(messages[1]!.includes("GetGreeting"));
     for (const call of calls) call.ends();
-    await allEnded(calls);
+    await ended(...calls);
     for (const call of calls) assertEquals(call.status, 0);
   }
 });
 
 Deno.test("Scenario 41(a): a backend that ends first ends the call for a caller that never half-closes", async () => {
-  await using backend = new ListeningBackend();
-  await using local = await LocalSidecar.before(backend);
-  await using caller = await callerAt(local.port);
-  for (const path of [CHAT, LIST]) {
-    const call = caller.call(path, "hello", { ends: false });
-    await until(() => backend.open.some(saidHello), "the call at the backend");
-    backend.open[0]!.replies(["bye"], { status: 9 });
-    await until(() => call.status !== undefined, "the status");
-    call.expects(9, "bye");
-    call.sends("too late"); // what was on its way harms nothing
-    call.ends();
-  }
-  const next = caller.call(GET, "1");
-  await until(() => backend.requests.at(-1)!.path === GET, "the next call");
-  backend.requests.at(-1)!.replies(["fine"]);
-  await allEnded([next]);
-  next.expects(0, "fine");
-  assertEquals(caller.seen("GOAWAY"), []);
+  await withSockets(async (rig) => {
+    const { backend } = rig;
+    const caller = await rig.caller();
+    for (const path of [CHAT, LIST]) {
+      const call = caller.call(path, "hello", { ends: false });
+      await until(() => backend.open.some(saidHello), "the call at the backend");
+      backend.open[0]!.replies(["bye"], { status: 9 });
+      await until(() => call.status !== undefined, "the status");
+      call.expects(9, "bye");
+      call.sends("too late"); // what was on its way harms nothing
+      call.ends();
+    }
+    const next = caller.call(GET, "1");
+    await until(() => backend.requests.at(-1)!.path === GET, "the next call");
+    backend.requests.at(-1)!.replies(["fine"]);
+    await ended(next);
+    next.expects(0, "fine");
+    assertEquals(caller.seen("GOAWAY"), []);
+  });
 });
 
 Deno.test("Scenario 41(a): a caller that opens, says nothing and gives up is not left at the backend", async () => {
@@ -166,41 +168,47 @@ const EMPTY: Readonly<Record<string, (caller: CallerEnd, path: string) => Caller
 
 for (const [shape, begin] of Object.entries(EMPTY)) {
   Deno.test(`Scenario 41(b): an empty request of ${shape} has its half-close and its status at once`, async () => {
-    await using backend = new ListeningBackend((request) => request.replies([]));
-    await using local = await LocalSidecar.before(backend, STORED_LONG);
-    await using caller = await callerAt(local.port);
-    const paths = [CHAT, LIST, GET, PUT, ...REFLECTION, "/grpc.health.v1.Health/Check"];
-    const calls = paths.flatMap((path) => [begin(caller, path), begin(caller, path)]);
-    await allEnded(calls);
-    for (const call of calls) {
-      call.expects(0);
-      assertEquals([call.reply.text, call.reply.endedBy], ["", "HEADERS"]);
-    }
-    assertEquals(backend.requests.length, calls.length); // none of them was shared
-    for (const { messages, ended } of backend.requests) assertEquals([messages, ended], [[], true]);
-    assertEquals(local.outcomes.passed, calls.length);
+    await withSockets({ variables: STORED_LONG }, async (rig) => {
+      const { backend, local } = rig;
+      backend.onRequest = (request) => request.replies([]);
+      const caller = await rig.caller();
+      const paths = [CHAT, LIST, GET, PUT, ...REFLECTION, "/grpc.health.v1.Health/Check"];
+      const calls = paths.flatMap((path) => [begin(caller, path), begin(caller, path)]);
+      await ended(...calls);
+      for (const call of calls) {
+        call.expects(0);
+        assertEquals([call.reply.text, call.reply.endedBy], ["", "HEADERS"]);
+      }
+      assertEquals(backend.requests.length, calls.length); // none of them was shared
+      for (const { messages, ended } of backend.requests) {
+        assertEquals([messages, ended], [[], true]);
+      }
+      assertEquals(local.outcomes.passed, calls.length);
+    });
   });
 
   Deno.test(`Scenario 41(c): a request of ${shape} is not shared with one that has a message, nor kept for it`, async () => {
-    await using backend = new ListeningBackend((request) => {
-      if (request.messages.length === 0) request.fails(13, [["grpc-message", "no message"]]);
-      else request.replies([`${request.messages[0]!.length} bytes`]);
+    await withSockets({ variables: STORED_LONG }, async (rig) => {
+      const { backend } = rig;
+      backend.onRequest = (request) => {
+        if (request.messages.length === 0) request.fails(13, [["grpc-message", "no message"]]);
+        else request.replies([`${request.messages[0]!.length} bytes`]);
+      };
+      const caller = await rig.caller();
+      for (let round = 0; round < 2; round++) {
+        const [before, none, after] = [
+          caller.call(GET, ""),
+          begin(caller, GET),
+          caller.call(GET, "1"),
+        ];
+        await ended(before, none, after);
+        before.expects(0, "0 bytes");
+        none.expects(13);
+        assertEquals(none.grpcMessage, "no message");
+        after.expects(0, "1 bytes");
+      }
+      assertEquals(backend.requests.length, 4); // those with a message were stored
     });
-    await using local = await LocalSidecar.before(backend, STORED_LONG);
-    await using caller = await callerAt(local.port);
-    for (let round = 0; round < 2; round++) {
-      const [before, none, after] = [
-        caller.call(GET, ""),
-        begin(caller, GET),
-        caller.call(GET, "1"),
-      ];
-      await allEnded([before, none, after]);
-      before.expects(0, "0 bytes");
-      none.expects(13);
-      assertEquals(none.grpcMessage, "no message");
-      after.expects(0, "1 bytes");
-    }
-    assertEquals(backend.requests.length, 4); // those with a message were stored
   });
 }
 

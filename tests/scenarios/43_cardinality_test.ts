@@ -15,12 +15,14 @@ import { MAX_LABELS } from "../../lib/observe/mod.ts";
 import type { CallerCall, CallerEnd } from "../support/caller_end.ts";
 import { clientOf } from "../support/client.ts";
 import { rng } from "../support/cuts.ts";
+import { DialledCaller } from "../support/dialled_caller.ts";
 import type { Pairs } from "../support/frames.ts";
 import { GatedBackend } from "../support/gated_backend.ts";
 import { LocalSidecar } from "../support/local_sidecar.ts";
+import { ended } from "../support/peer_waiting.ts";
 import { GET } from "../support/proxy_rig.ts";
+import { withSockets } from "../support/socket_rig.ts";
 import { until } from "../support/waiting.ts";
-import { allEnded, callerAt, ListeningBackend } from "./support_d.ts";
 
 const NAMED = 5_000;
 const ODD = 500;
@@ -52,34 +54,35 @@ const ODD_PATHS = [
 const MARK = "planted";
 
 Deno.test("Scenario 43(a): each unknown method is answered with the backend's own 12, to leader and follower alike", async () => {
-  await using backend = new ListeningBackend();
-  await using local = await LocalSidecar.before(backend);
-  await using caller = await callerAt(local.port);
-  const paths = ["/x.Y/GetNothing", "/x.Y/Nothing", "/GetNothing", "/x.Y/"];
-  const calls = paths.flatMap((path) => [caller.call(path, "1"), caller.call(path, "1")]);
-  await backend.saw(6);
-  await until(() => local.sidecar.proxy.map.waiting === 4, "two leaders, each with a follower");
-  for (const request of backend.requests) {
-    request.fails(12, [["grpc-message", `no ${request.path}`]]);
-  }
-  await allEnded(calls);
-  calls.forEach((call, i) => {
-    call.expects(12);
-    assertEquals(call.grpcMessage, `no ${paths[i >> 1]}`);
-    assertEquals(call.reply.blocks.length, 1);
+  await withSockets(async (rig) => {
+    const { backend } = rig;
+    const caller = await rig.caller();
+    const paths = ["/x.Y/GetNothing", "/x.Y/Nothing", "/GetNothing", "/x.Y/"];
+    const calls = paths.flatMap((path) => [caller.call(path, "1"), caller.call(path, "1")]);
+    await backend.has(6);
+    await rig.waits(4);
+    for (const request of backend.requests) {
+      request.fails(12, [["grpc-message", `no ${request.path}`]]);
+    }
+    await ended(...calls);
+    calls.forEach((call, i) => {
+      call.expects(12);
+      assertEquals(call.grpcMessage, `no ${paths[i >> 1]}`);
+      assertEquals(call.reply.blocks.length, 1);
+    });
+    const again = caller.call(paths[0]!, "1"); // the service may be there by now
+    await backend.has(7);
+    backend.requests[6]!.replies(["here"]);
+    await ended(again);
+    again.expects(0, "here");
   });
-  const again = caller.call(paths[0]!, "1"); // the service may be there by now
-  await backend.saw(7);
-  backend.requests[6]!.replies(["here"]);
-  await allEnded([again]);
-  again.expects(0, "here");
 });
 
 Deno.test("Scenario 43(b): 6,000 made-up calls make a bounded number of series, and 6,000 more make none", async () => {
   await using backend = new GatedBackend({ open: true });
   await using local = await LocalSidecar.before(backend, { LOG_LEVEL: "error" });
   await using client = await clientOf(local.port);
-  await using caller = await callerAt(local.port);
+  await using caller = await DialledCaller.at(local.port);
   const scanner = new Scanner(client, caller);
   await scanner.named(1);
   const atFirst = await seriesOf(local);
@@ -118,81 +121,96 @@ Deno.test("Scenario 43(b): calls under way are answered, and shared, though a sc
 });
 
 Deno.test("Scenario 43(b): nothing that callers said but the names of methods is in a scrape", async () => {
-  await using backend = new ListeningBackend((request) => request.replies(["x"]));
-  await using local = await LocalSidecar.before(backend);
-  await using caller = await callerAt(local.port);
-  const long = `/${MARK}.${"x".repeat(4_096)}/GetItem`;
-  const metadata: Pairs = [["user-agent", MARK], [`x-${MARK}`, MARK], ["authorization", MARK]];
-  const calls = [
-    ...Array.from(
-      { length: 50 },
-      (_, i) => strangersCall(caller, { authority: `${MARK}${i}.test`, metadata }),
-    ),
-    caller.call(long, MARK),
-    caller.call(`${long}s`, MARK),
-    caller.call(GET, MARK, { metadata }),
-  ];
-  await allEnded(calls);
-  for (const { status } of calls) assertEquals(status, 0);
-  const { text } = await local.ask("/metrics");
-  assertEquals(text.includes(MARK), false);
-  for (const line of text.split("\n")) assert(line.length < MAX_LINE_CHARS, line.slice(0, 100));
-  const series = await local.scrape(); // which throws for a series that is there twice
-  assertEquals(series.get(`collapser_calls_total{method="${GET}",outcome="led"}`), 51);
-  assertEquals(series.get(`collapser_calls_total{method="other",outcome="led"}`), 2);
+  await withSockets(async (rig) => {
+    const { backend, local } = rig;
+    backend.onRequest = (request) => request.replies(["x"]);
+    const caller = await rig.caller();
+    const long = `/${MARK}.${"x".repeat(4_096)}/GetItem`;
+    const metadata: Pairs = [["user-agent", MARK], [`x-${MARK}`, MARK], ["authorization", MARK]];
+    const calls = [
+      ...Array.from(
+        { length: 50 },
+        (_, i) => strangersCall(caller, { authority: `${MARK}${i}.test`, metadata }),
+      ),
+      caller.call(long, MARK),
+      caller.call(`${long}s`, MARK),
+      caller.call(GET, MARK, { metadata }),
+    ];
+    await ended(...calls);
+    for (const { status } of calls) assertEquals(status, 0);
+    const { text } = await local.ask("/metrics");
+    assertEquals(text.includes(MARK), false);
+    for (const line of text.split("\n")) assert(line.length < MAX_LINE_CHARS, line.slice(0, 100));
+    const series = await local.scrape(); // which throws for a series that is there twice
+    assertEquals(series.get(`collapser_calls_total{method="${GET}",outcome="led"}`), 51);
+    assertEquals(series.get(`collapser_calls_total{method="other",outcome="led"}`), 2);
+  });
 });
 
 Deno.test("Scenario 43(b): quotes, backslashes and a method called other keep the scrape readable", async () => {
-  await using backend = new ListeningBackend((request) => request.replies(["x"]));
-  await using local = await LocalSidecar.before(backend);
-  await using caller = await callerAt(local.port);
-  const paths = ['/a"B/Get', "/a\\B/Get", "/a\\", '/a"} 1', "other", "/\xe4.B/Get", "/a{b=1}/Get,"];
-  const calls = paths.map((path) => caller.call(path, "1"));
-  await allEnded(calls);
-  const series = await local.scrape();
-  const refused = calls.filter(({ reply }) => reply.reset !== undefined).length;
-  assertEquals(sumOf(series, "collapser_calls_total"), paths.length - refused);
-  assertEquals(
-    series.has(String.raw`collapser_calls_total{method="/a\\B/Get",outcome="led"}`),
-    true,
-  );
+  await withSockets(async (rig) => {
+    const { backend, local } = rig;
+    backend.onRequest = (request) => request.replies(["x"]);
+    const caller = await rig.caller();
+    const paths = [
+      '/a"B/Get',
+      "/a\\B/Get",
+      "/a\\",
+      '/a"} 1',
+      "other",
+      "/\xe4.B/Get",
+      "/a{b=1}/Get,",
+    ];
+    const calls = paths.map((path) => caller.call(path, "1"));
+    await ended(...calls);
+    const series = await local.scrape();
+    const refused = calls.filter(({ reply }) => reply.reset !== undefined).length;
+    assertEquals(sumOf(series, "collapser_calls_total"), paths.length - refused);
+    assertEquals(
+      series.has(String.raw`collapser_calls_total{method="/a\\B/Get",outcome="led"}`),
+      true,
+    );
+  });
 });
 
 Deno.test("Scenario 43(b): statuses that no gRPC knows make one series, however many they are", async () => {
   let next = 17;
-  await using backend = new ListeningBackend((request) => request.fails(next++));
-  await using local = await LocalSidecar.before(backend);
-  await using caller = await callerAt(local.port);
-  const calls = Array.from({ length: 300 }, (_, i) => caller.call(GET, `${i}`));
-  await allEnded(calls);
-  const series = await local.scrape();
-  const codes = [...series.keys()].filter((name) => name.startsWith("collapser_responses_total"));
-  assertEquals(codes.length, 1);
-  assertEquals(series.get(codes[0]!), 300);
-  assertEquals(calls.map(({ status }) => status).sort((a, b) => a! - b!)[299], 316); // as it came
+  await withSockets(async (rig) => {
+    const { backend, local } = rig;
+    backend.onRequest = (request) => request.fails(next++);
+    const caller = await rig.caller();
+    const calls = Array.from({ length: 300 }, (_, i) => caller.call(GET, `${i}`));
+    await ended(...calls);
+    const series = await local.scrape();
+    const codes = [...series.keys()].filter((name) => name.startsWith("collapser_responses_total"));
+    assertEquals(codes.length, 1);
+    assertEquals(series.get(codes[0]!), 300);
+    assertEquals(calls.map(({ status }) => status).sort((a, b) => a! - b!)[299], 316); // as it came
+  });
 });
 
 Deno.test("Scenario 43(c): what asks in another method of HTTP's is turned away, and is no method of gRPC's", async () => {
-  await using backend = new ListeningBackend();
-  await using local = await LocalSidecar.before(backend);
-  await using caller = await callerAt(local.port);
-  const before = await seriesOf(local);
-  const calls = ["/.env", "/", "/wp-login.php", `/${"x".repeat(4_096)}`].flatMap((path) =>
-    ["GET", "HEAD", "PUT", "DELETE"].map((method) =>
-      caller.call(path, undefined, {
-        head: [
-          [":method", method],
-          [":scheme", "http"],
-          [":path", path],
-          [":authority", "scanner.test"],
-        ],
-      })
-    )
-  );
-  await allEnded(calls);
-  for (const { reply } of calls) assertEquals(reply.blocks[0]![0], [":status", "405"]);
-  assertEquals(await seriesOf(local), before);
-  assertEquals(backend.requests.length, 0);
+  await withSockets(async (rig) => {
+    const { backend, local } = rig;
+    const caller = await rig.caller();
+    const before = await seriesOf(local);
+    const calls = ["/.env", "/", "/wp-login.php", `/${"x".repeat(4_096)}`].flatMap((path) =>
+      ["GET", "HEAD", "PUT", "DELETE"].map((method) =>
+        caller.call(path, undefined, {
+          head: [
+            [":method", method],
+            [":scheme", "http"],
+            [":path", path],
+            [":authority", "scanner.test"],
+          ],
+        })
+      )
+    );
+    await ended(...calls);
+    for (const { reply } of calls) assertEquals(reply.blocks[0]![0], [":status", "405"]);
+    assertEquals(await seriesOf(local), before);
+    assertEquals(backend.requests.length, 0);
+  });
 });
 
 /** Sends what nobody asked for. */
@@ -234,7 +252,7 @@ class Scanner {
 
   async #all(count: number, make: (i: number) => CallerCall): Promise<void> {
     const calls = Array.from({ length: count }, (_, i) => make(i));
-    await allEnded(calls);
+    await ended(...calls);
     for (const { status } of calls) assertEquals(status, 0);
     this.calls += count;
   }

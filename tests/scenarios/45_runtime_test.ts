@@ -17,15 +17,16 @@ import { GrpcJs } from "../interop/grpc_js.ts";
 import type { Kind } from "../interop/seen.ts";
 import type { BackendRequest } from "../support/backend_end.ts";
 import type { CallerCall } from "../support/caller_end.ts";
+import { DialledCaller } from "../support/dialled_caller.ts";
 import { expositionTypes, parseExposition } from "../support/exposition.ts";
 import { concat, data, headers, RESPONSE } from "../support/frames.ts";
+import { ListeningBackend } from "../support/listening_backend.ts";
 import { framed } from "../support/peer_end.ts";
+import { ended } from "../support/peer_waiting.ts";
 import { get, Process, type ProcessVariables } from "../support/process.ts";
 import { GET } from "../support/proxy_rig.ts";
+import { LIST } from "../support/socket_rig.ts";
 import { until } from "../support/waiting.ts";
-import { allEnded, callerAt, ListeningBackend } from "./support_d.ts";
-
-const LIST = "/test.Service/ListItems";
 
 const CALLS = 1_000;
 const BATCH = 250;
@@ -131,16 +132,16 @@ class Running implements AsyncDisposable {
 for (const form of FORMS) {
   Deno.test(`Scenario 45(a, b): from its ${form} it is scraped three times, and relays replies that come in one write`, async () => {
     await using bundle = form === "bundle" ? await Bundle.make() : undefined;
-    await using backend = new ListeningBackend(replyInOneWrite);
+    await using backend = new ListeningBackend({ onRequest: replyInOneWrite });
     await using running = await Running.start({ port: backend.port, folder: bundle?.folder });
     {
-      await using caller = await callerAt(running.port);
+      await using caller = await DialledCaller.at(running.port);
       for (let at = 0; at < CALLS; at += BATCH) {
         const calls = Array.from(
           { length: BATCH },
           (_, i) => caller.call(i % 2 ? GET : LIST, `${at + i}`),
         );
-        await allEnded(calls);
+        await ended(...calls);
         calls.forEach((call, i) => expectWhole(call, `${at + i}`));
         if (at / BATCH < 3) await expectScrape(running, at + BATCH);
       }
@@ -192,11 +193,11 @@ Deno.test("Scenario 45(b): a reply in one write is relayed as well when SETTINGS
   };
   await using running = await Running.start({ port: backend.port, folder: undefined });
   {
-    await using caller = await callerAt(running.port);
+    await using caller = await DialledCaller.at(running.port);
     const calls = ["1", "2", "3"].map((said) => caller.call(GET, said));
-    await allEnded(calls);
+    await ended(...calls);
     calls.forEach((call, i) => expectWhole(call, `${i + 1}`));
-    const [connection] = backend.connections;
+    const [connection] = backend.ends;
     await until(() => connection!.seen("PING ack").length === 3, "the answers to PINGs");
   }
   await running.endsWell();

@@ -13,7 +13,8 @@ import type { Plan, Seen } from "../interop/seen.ts";
 import type { BackendRequest } from "../support/backend_end.ts";
 import { data, headers, type Pairs } from "../support/frames.ts";
 import { framed, type SettingPairs } from "../support/peer_end.ts";
-import { GET, LIST, PUT, RawRig } from "./support_a.ts";
+import { GET, PUT } from "../support/proxy_rig.ts";
+import { LIST, withSockets } from "../support/socket_rig.ts";
 
 /** What the backend of scenario 3 announces. */
 const ANNOUNCED: SettingPairs = [
@@ -33,37 +34,45 @@ Deno.test({
   ignore: reason !== "",
   fn: async (t) => {
     await using program = await GoProgram.build();
-    await using rig = await RawRig.start({ BACKEND_TIMEOUT: "1m" }, { settings: ANNOUNCED });
-    await using go = new GrpcGo(program, rig.local.port);
-    const asks: Asks = async (plan, answer) => {
-      const before = rig.backend.requests.length;
-      const seeing = go.see({ name: plan.path, kind: "server", messages: [ONE], ...plan });
-      await rig.backend.has(before + 1);
-      answer(rig.backend.requests.at(-1)!);
-      return await seeing;
-    };
-    const healthy = go.see({
-      name: "long",
-      kind: "server",
-      path: LIST,
-      messages: [new Uint8Array(9)],
+    const variables = { BACKEND_TIMEOUT: "1m" };
+    await withSockets({ variables, backend: { settings: ANNOUNCED } }, async (rig) => {
+      await using go = new GrpcGo(program, rig.local.port);
+      const asks: Asks = async (plan, answer) => {
+        const before = rig.backend.requests.length;
+        const seeing = go.see({ name: plan.path, kind: "server", messages: [ONE], ...plan });
+        await rig.backend.has(before + 1);
+        answer(rig.backend.requests.at(-1)!);
+        return await seeing;
+      };
+      const healthy = go.see({
+        name: "long",
+        kind: "server",
+        path: LIST,
+        messages: [new Uint8Array(9)],
+      });
+      await rig.backend.has(1);
+      await t.step(
+        "Scenario 1(g): finds all of an error that is one block",
+        () => findsError(asks),
+      );
+      await t.step(
+        "Scenario 3(f): sends and gets 20 KB in every place, and a status for 200 KB",
+        () => carriesMetadata(asks, go),
+      );
+      await t.step("Scenario 4(g): gets a status for what is none", () => getsStatuses(asks));
+      await t.step(
+        "Scenario 5(e): reads messages, malformed ones too",
+        () => readsMessages(asks),
+      );
+      await t.step(
+        "Scenario 6(g): gets two messages and the status of the reset",
+        () => seesResets(asks),
+      );
+      rig.backend.requests[0]!.replies(["fine"]);
+      assertEquals((await healthy).code, 0);
+      assertEquals(rig.proxy.counters.connections, 1); // all that time
+      assertEquals(rig.backend.ends.length, 1);
     });
-    await rig.backend.has(1);
-    await t.step("Scenario 1(g): finds all of an error that is one block", () => findsError(asks));
-    await t.step(
-      "Scenario 3(f): sends and gets 20 KB in every place, and a status for 200 KB",
-      () => carriesMetadata(asks, go),
-    );
-    await t.step("Scenario 4(g): gets a status for what is none", () => getsStatuses(asks));
-    await t.step("Scenario 5(e): reads messages, malformed ones too", () => readsMessages(asks));
-    await t.step(
-      "Scenario 6(g): gets two messages and the status of the reset",
-      () => seesResets(asks),
-    );
-    rig.backend.requests[0]!.replies(["fine"]);
-    assertEquals((await healthy).code, 0);
-    assertEquals(rig.local.sidecar.proxy.counters.connections, 1); // all that time
-    assertEquals(rig.backend.ends.length, 1);
   },
 });
 

@@ -14,6 +14,7 @@ import {
   windowUpdate,
 } from "./frames.ts";
 import { hex } from "./hex.ts";
+import { isOwnQuestion } from "./own_question.ts";
 import {
   message,
   PeerEnd,
@@ -36,11 +37,16 @@ export interface Ending {
 /** A backend's connection. */
 export class BackendEnd extends PeerEnd {
   readonly requests: BackendRequest[] = [];
+  /** The sidecar's own questions about descriptors, which are no requests where {@linkcode hasReflection} is false. */
+  readonly questions: BackendRequest[] = [];
   /** Hears of each request once it is complete. */
   onRequest: ((request: BackendRequest) => void) | undefined = undefined;
   /** It answers PINGs, as it must; the only thing that it does by itself. */
   answersPings = true;
+  /** False makes it say by itself that it knows nothing of reflection (12), as most backends do. */
+  hasReflection = true;
   #all: BackendRequest[];
+  #streams = new Map<number, BackendRequest>();
   #prefaceSeen = false;
 
   /** Requests are noted in `all` too, where those of several connections stand in their order. */
@@ -69,14 +75,23 @@ export class BackendEnd extends PeerEnd {
       this.sends(ping(hex(frame.opaque), { ack: true }));
     }
     if (!("streamId" in frame) || frame.streamId === 0) return;
-    let request = this.requests[(frame.streamId - 1) / 2]; // each id is used, in order
-    if (request === undefined) {
-      request = new BackendRequest(this, frame.streamId);
-      this.requests.push(request);
-      this.#all.push(request);
-    }
+    const known = this.#streams.get(frame.streamId);
+    const request = known ?? new BackendRequest(this, frame.streamId);
     request.seen.see(frame);
-    if ("endStream" in frame && frame.endStream) this.onRequest?.(request);
+    if (known === undefined) this.#begins(request);
+    if (!("endStream" in frame) || !frame.endStream) return;
+    if (this.questions.includes(request)) request.fails(12);
+    else this.onRequest?.(request);
+  }
+
+  #begins(request: BackendRequest): void {
+    this.#streams.set(request.id, request);
+    if (!this.hasReflection && isOwnQuestion((name) => valueOf(request.fields, name))) {
+      this.questions.push(request);
+      return;
+    }
+    this.requests.push(request);
+    this.#all.push(request);
   }
 }
 

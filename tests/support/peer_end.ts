@@ -127,6 +127,13 @@ export abstract class PeerEnd {
     this.sends(windowUpdate(0, bytes));
   }
 
+  /** Throws what was wrong with what the proxy wrote, once. */
+  expectsNoTrouble(): void {
+    const { trouble } = this;
+    this.trouble = undefined;
+    if (trouble !== undefined) throw trouble;
+  }
+
   protected abstract see(frame: SeenFrame): void;
 
   /** Bytes that come before the first frame. */
