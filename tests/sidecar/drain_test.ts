@@ -14,12 +14,13 @@ import { keyOfMany, keyOnce, type MethodName, planOf } from "../soak/content.ts"
 import { judge } from "../soak/judge.ts";
 import { KeyedBackend } from "../soak/keyed_backend.ts";
 import { type CallChoice, SoakCall } from "../soak/soak_call.ts";
+import { bridge } from "../support/bridge.ts";
 import { requestHead } from "../support/caller_end.ts";
 import { CertificateFolder } from "../support/certificate_folder.ts";
 import { Authority } from "../support/certificates.ts";
 import { ask, clientOf } from "../support/client.ts";
 import { parseExposition } from "../support/exposition.ts";
-import { FrameParser, type SeenFrame } from "../support/frame_parser.ts";
+import type { SeenFrame } from "../support/frame_parser.ts";
 import {
   ascii,
   block,
@@ -33,7 +34,7 @@ import {
 } from "../support/frames.ts";
 import { GATED_REPLY, GatedBackend } from "../support/gated_backend.ts";
 import { hex } from "../support/hex.ts";
-import { framed, message, valueOf } from "../support/peer_end.ts";
+import { framed, message, PeerEnd, valueOf } from "../support/peer_end.ts";
 import { SidecarProcess } from "../support/process.ts";
 import { until, within } from "../support/waiting.ts";
 
@@ -69,13 +70,8 @@ function start(
   { port }: { port: number },
   variables: Record<string, string> = {},
 ): Promise<SidecarProcess> {
-  // What `auto` would take, without a question to the backend, whose calls are counted.
-  const COLLAPSER_METHODS = [
-    ...["/hello.v1.Hello/GetGreeting", "/hello.v1.Hello/ListGreetings"],
-    ...["GetItem", "ListItems", "QueryItems"].map((name) => `/soak.v1.Catalog/${name}`),
-  ].join(",");
   const BACKEND_ADDRESS = `127.0.0.1:${port}`;
-  return SidecarProcess.start({ BACKEND_ADDRESS, COLLAPSER_METHODS, ...variables });
+  return SidecarProcess.start({ BACKEND_ADDRESS, ...variables });
 }
 
 function dial({ grpcPort }: SidecarProcess): Promise<Socket> {
@@ -119,18 +115,18 @@ Deno.test("runSidecar loses none of a thousand calls of all kinds when it drains
 Deno.test("runSidecar answers all up to the last stream that it names, and refuses those beyond as not begun", async () => {
   await using backend = new GatedBackend();
   await using sidecar = await start(backend, { DRAIN_TIMEOUT: NOT_IN_THIS_TEST });
-  await using caller = new RawCaller(await dial(sidecar));
-  await caller.says(HELLO, requestOf(1));
+  await using caller = new ManualCaller(await dial(sidecar));
+  caller.sends(HELLO, requestOf(1));
   await backend.holds(1);
   sidecar.signal("SIGTERM");
   const warning = await caller.sees("GOAWAY");
   assertEquals(warning.lastStreamId, 2 ** 31 - 1);
-  await caller.says(requestOf(3)); // it was sent before its sender heard
+  caller.sends(requestOf(3)); // it was sent before its sender heard
   const { opaque } = await caller.sees("PING");
-  await caller.says(ping(hex(opaque), { ack: true }));
+  caller.sends(ping(hex(opaque), { ack: true }));
   const last = await caller.sees("GOAWAY", 1);
   assertEquals([last.lastStreamId, last.code], [3, "NO_ERROR"]);
-  await caller.says(requestOf(5));
+  caller.sends(requestOf(5));
   assertEquals((await caller.sees("RST_STREAM")).code, "REFUSED_STREAM");
   backend.release();
   await caller.ends();
@@ -149,17 +145,17 @@ Deno.test("runSidecar tells nobody to go during DRAIN_DELAY, and drains after it
     DRAIN_DELAY: "2s",
     DRAIN_TIMEOUT: NOT_IN_THIS_TEST,
   });
-  await using caller = new RawCaller(await dial(sidecar));
-  await caller.says(HELLO, requestOf(1));
+  await using caller = new ManualCaller(await dial(sidecar));
+  caller.sends(HELLO, requestOf(1));
   await backend.holds(1);
   sidecar.signal("SIGTERM");
   await sidecar.becomes(503);
   const toldBefore = caller.frames.some(({ type }) => type === "GOAWAY");
-  await caller.says(requestOf(3));
+  caller.sends(requestOf(3));
   await backend.holds(2);
   await caller.sees("GOAWAY");
   const { opaque } = await caller.sees("PING");
-  await caller.says(ping(hex(opaque), { ack: true }));
+  caller.sends(ping(hex(opaque), { ack: true }));
   backend.release();
   await caller.ends();
   assertEquals([toldBefore, caller.statuses], [false, [[1, "0"], [3, "0"]]]);
@@ -261,19 +257,13 @@ Deno.test("runSidecar is held up until DRAIN_TIMEOUT, and no longer, by calls th
   assertEquals(sidecar.logged("Left behind")?.alarms, 0);
 });
 
-/** A connection whose every frame the test sees, and of which it sends every one. */
-class RawCaller implements AsyncDisposable {
-  readonly frames: SeenFrame[] = [];
-  readonly #socket: Socket;
-  readonly #reading: Promise<void>;
+/** A caller of whose frames each one is the test's own, from the preface on. */
+class ManualCaller extends PeerEnd implements AsyncDisposable {
+  readonly #closed: Promise<unknown>;
 
   constructor(socket: Socket) {
-    this.#socket = socket;
-    this.#reading = this.#read();
-  }
-
-  async says(...frames: Uint8Array[]): Promise<void> {
-    await this.#socket.write(concat(...frames));
+    super();
+    this.#closed = bridge(this, socket);
   }
 
   /** The frame of that type that came as number `index`, from 0, once it has. */
@@ -281,50 +271,30 @@ class RawCaller implements AsyncDisposable {
     type: T,
     index = 0,
   ): Promise<Extract<SeenFrame, { type: T }>> {
-    const found = () => this.frames.filter((frame) => frame.type === type)[index];
+    const found = () => this.seen(type)[index];
     await until(() => found() !== undefined, `${type} number ${index}`);
-    return found() as Extract<SeenFrame, { type: T }>;
+    return found()!;
   }
 
   /** Resolves when the other side has closed. */
-  ends(): Promise<void> {
-    return within(this.#reading, "the end of the connection");
+  async ends(): Promise<void> {
+    await within(this.#closed, "the end of the connection");
   }
 
   /** gRPC statuses by stream. */
   get statuses(): [number, string | undefined][] {
-    return this.frames.flatMap((frame) =>
-      frame.type === "HEADERS" && frame.endStream
-        ? [[frame.streamId, valueOf(frame.fields, "grpc-status")]]
-        : []
+    return this.seen("HEADERS").flatMap(({ streamId, fields, endStream }) =>
+      endStream ? [[streamId, valueOf(fields, "grpc-status")]] : []
     );
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    close(this.#socket);
-    await this.#reading;
+    this.socket.ends();
+    await this.ends();
+    this.expectsNoTrouble();
   }
 
-  async #read(): Promise<void> {
-    const parser = new FrameParser();
-    const into = new Uint8Array(65_536);
-    let rest = new Uint8Array();
-    for (;;) {
-      const count = await this.#socket.read(into).catch(() => null);
-      if (count === null) return;
-      rest = Uint8Array.from(concat(rest, into.subarray(0, count)));
-      let whole = 0;
-      for (let next = 0; next <= rest.length; next = endOfFrame(rest, whole)) whole = next;
-      this.frames.push(...parser.read(rest.subarray(0, whole)));
-      rest = rest.slice(whole);
-    }
-  }
-}
-
-/** Where the frame that begins at `at` ends; Infinity while that is not known. */
-function endOfFrame(bytes: Uint8Array, at: number): number {
-  if (at + 9 > bytes.length) return Infinity;
-  return at + 9 + (bytes[at]! << 16 | bytes[at + 1]! << 8 | bytes[at + 2]!);
+  protected override see(): void {} // it does nothing by itself
 }
 
 function requestOf(id: number, path: string = createGreeting): Uint8Array {

@@ -33,8 +33,8 @@ Deno.test("runSidecar needs no more memory after many distinct requests than aft
   await using backend = new GatedBackend({ open: true });
   const address = { BACKEND_ADDRESS: `127.0.0.1:${backend.port}` };
   await using sidecar = await SidecarProcess.start({
-    COLLAPSER_METHODS: HELLO_PATHS.getGreeting, // as auto, without a question to the backend
-    ...{ ...address, ...VARIABLES },
+    ...address,
+    ...VARIABLES,
   });
   await using client = await clientOf(sidecar.grpcPort, { connections: CONNECTIONS });
   let next = 0;

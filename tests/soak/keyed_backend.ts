@@ -5,7 +5,7 @@ import { type ServedContext, ServedSession } from "./served_session.ts";
 /** The soak's backend in this process: it answers by the key, and every call waits for its last reply at a gate. */
 export class KeyedBackend implements AsyncDisposable, ServedContext {
   readonly refused = new Set<string>();
-  /** Requests' heads that came. */
+  /** Heads of callers' requests that came. */
   calls = 0;
   /** Calls that wait at the gate. */
   held = 0;

@@ -1,6 +1,7 @@
 import { Connection, type Stream } from "../../lib/connection/mod.ts";
 import { Pump, type Socket, Turn } from "../../lib/transport/mod.ts";
 import { HeaderCache } from "../../lib/wire/mod.ts";
+import { isOwnQuestion } from "../support/own_question.ts";
 import { ServedCall, type ServedOn } from "./served_call.ts";
 
 const headers = new HeaderCache((name) => name === "grpc-timeout");
@@ -10,7 +11,7 @@ const turn = new Turn();
 export interface ServedContext {
   /** Keys that were turned away and have not come again. */
   readonly refused: Set<string>;
-  /** A request's head has come. */
+  /** The head of a caller's request has come. */
   called(): void;
   /** As in {@linkcode ServedOn}. */
   atGate?(): Promise<void>;
@@ -34,7 +35,7 @@ export class ServedSession implements ServedOn {
       sink: {
         headers: (stream, { list, perCall }, endStream) => {
           if (stream.owner === undefined) {
-            context.called();
+            if (!isOwnQuestion((name) => list.get(name))) context.called();
             stream.owner = new ServedCall(this, stream, { list, perCall });
           }
           if (endStream) stream.owner.requestEnded();

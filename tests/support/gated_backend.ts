@@ -6,13 +6,16 @@
  */
 
 import { Connection, type ReceivedHeaders, type Stream } from "../../lib/connection/mod.ts";
-import { frameMessage } from "../../lib/grpc/mod.ts";
+import { frameMessage, STATUS } from "../../lib/grpc/mod.ts";
 import { listen, type Listening, Pump, type Socket, Turn } from "../../lib/transport/mod.ts";
 import { encodeStateless, Field, FrameLog, HeaderCache } from "../../lib/wire/mod.ts";
+import { isOwnQuestion } from "./own_question.ts";
 import { until } from "./waiting.ts";
 
 /** What it answers, as a message. */
 export const GATED_REPLY: Uint8Array = new TextEncoder().encode("answered through the gate");
+
+const HEAD = [new Field(":status", "200"), new Field("content-type", "application/grpc")];
 
 export interface GatedOptions {
   readonly open?: boolean;
@@ -20,18 +23,21 @@ export interface GatedOptions {
   readonly listenWith?: (accept: (socket: Socket) => void) => Listening;
 }
 
-/** A call that reached it. */
+/** A stream that was opened at it. */
 interface Held {
   readonly connection: Connection<Held>;
   readonly stream: Stream<Held>;
   readonly pump: Pump<Held>;
+  /** It is the sidecar that asks, for descriptors. */
+  readonly isOwn: boolean;
 }
 
 export class GatedBackend implements AsyncDisposable {
-  /** Whole requests that have come. */
+  /** Whole requests of callers that have come. */
   calls = 0;
   readonly port: number;
   readonly #reply = replyLog();
+  readonly #noReflection = statusLog(STATUS.unimplemented);
   readonly #headers = new HeaderCache();
   readonly #turn = new Turn();
   readonly #held = new Set<Held>();
@@ -80,8 +86,9 @@ export class GatedBackend implements AsyncDisposable {
       role: "server",
       headerCache: this.#headers,
       sink: {
-        headers: (stream, _headers: ReceivedHeaders, endStream) => {
-          if (stream.owner === undefined) stream.owner = { connection, stream, pump };
+        headers: (stream, { list }: ReceivedHeaders, endStream) => {
+          const isOwn = isOwnQuestion((name) => list.get(name));
+          if (stream.owner === undefined) stream.owner = { connection, stream, pump, isOwn };
           if (endStream) this.#arrived(stream.owner);
         },
         data: (stream, _bytes, from, to, endStream) => {
@@ -89,7 +96,7 @@ export class GatedBackend implements AsyncDisposable {
           if (endStream) this.#arrived(stream.owner!);
         },
         reset: (stream) => void this.#held.delete(stream.owner!),
-        writable: (stream) => connection.relay(stream, this.#reply),
+        writable: (stream) => connection.relay(stream, this.#replyTo(stream.owner!)),
         settings: nobody,
         goAway: nobody,
         pong: nobody,
@@ -111,14 +118,19 @@ export class GatedBackend implements AsyncDisposable {
   }
 
   #arrived(held: Held): void {
+    if (held.isOwn) return this.#answer(held);
     this.calls++;
     if (this.#open) this.#answer(held);
     else this.#held.add(held);
   }
 
-  #answer({ connection, stream, pump }: Held): void {
-    connection.relay(stream, this.#reply);
-    pump.flushSoon();
+  #answer(held: Held): void {
+    held.connection.relay(held.stream, this.#replyTo(held));
+    held.pump.flushSoon();
+  }
+
+  #replyTo({ isOwn }: Held): FrameLog {
+    return isOwn ? this.#noReflection : this.#reply;
   }
 }
 
@@ -129,12 +141,18 @@ function listenOnPort(port: number): (accept: (socket: Socket) => void) => Liste
     });
 }
 
+/** A status alone, in one block. */
+function statusLog(status: number): FrameLog {
+  const log = new FrameLog();
+  log.appendHeaders(encodeStateless([...HEAD, new Field("grpc-status", `${status}`)]), true);
+  return log;
+}
+
 /** One for all calls: a log has any number of readers. */
 function replyLog(): FrameLog {
   const log = new FrameLog();
   const message = frameMessage(GATED_REPLY);
-  const head = [new Field(":status", "200"), new Field("content-type", "application/grpc")];
-  log.appendHeaders(encodeStateless(head), false);
+  log.appendHeaders(encodeStateless(HEAD), false);
   log.appendData(message, 0, message.length);
   log.appendHeaders(encodeStateless([new Field("grpc-status", "0")]), true);
   return log;

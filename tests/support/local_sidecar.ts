@@ -43,9 +43,7 @@ export class LocalSidecar implements AsyncDisposable {
 
   constructor(variables: Variables) {
     const { settings, ...background } = readingOf(variables);
-    // Scripted backends count what they are asked, and most know nothing of reflection.
-    const asksDescriptors = false;
-    this.sidecar = startSidecar(settings, logInto(this.log), { ...background, asksDescriptors });
+    this.sidecar = startSidecar(settings, logInto(this.log), background);
   }
 
   /** Starts one in front of a backend; resolves when it is ready. */
