@@ -25,12 +25,16 @@ export interface Mirror extends Disposable {
   readonly total: number;
 }
 
-/** Starts one. Metadata `x-head-…` comes back in the initial metadata, `x-tail-…` in the trailers. */
-export async function startMirror(): Promise<Mirror> {
+/**
+ * Starts one. Metadata `x-head-…` comes back in the initial metadata, `x-tail-…` in the trailers. Calls of one message
+ * are answered once `opened` is resolved.
+ */
+export async function startMirror(opened: Promise<void> = Promise.resolve()): Promise<Mirror> {
   const server = new Server({ "grpc.max_receive_message_length": -1 });
   let total = 0;
-  const one = (call: ServerUnaryCall<Buffer, Buffer>, done: sendUnaryData<Buffer>) => {
+  const one = async (call: ServerUnaryCall<Buffer, Buffer>, done: sendUnaryData<Buffer>) => {
     total++;
+    await opened;
     call.sendMetadata(pick(call.metadata, "x-head-"));
     done(null, call.request, pick(call.metadata, "x-tail-"));
   };
