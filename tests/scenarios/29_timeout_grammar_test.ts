@@ -130,7 +130,6 @@ Deno.test("Scenario 29: the longest timeouts are long: never an instant 4, and n
 Deno.test("Scenario 29: timeouts in the finest units count in them", async () => {
   await withSockets(async (rig) => {
     const caller = await rig.caller();
-    const startedMs = performance.now();
     for (const [value, leastMs] of [["99999999n", 99], ["1n", 0], ["40000u", 40]] as const) {
       const fromMs = performance.now();
       const call = caller.call(PUT, "1", { metadata: timeout(value) });
@@ -138,7 +137,6 @@ Deno.test("Scenario 29: timeouts in the finest units count in them", async () =>
       call.expects(4);
       assert(performance.now() - fromMs >= leastMs, value);
     }
-    assert(performance.now() - startedMs < 10_000);
   });
 });
 

@@ -42,20 +42,15 @@ interface Asked {
 Deno.test("Scenario 38(a): 200 rounds of ten callers around the ends, a third cancelled, are one whole answer each", async () => {
   const random = rng(3_838);
   const answers: string[] = [];
-  await withSockets({
-    variables: {
-      COLLAPSER_CACHE_DURATION: `${STORED_MS}ms`,
-    },
-    backend: {
-      onRequest: (request) => {
-        const key = request.messages[0]!;
-        const reply = answer(key, answers.length);
-        answers.push(reply);
-        setTimeout(() => request.isOver || request.replies([reply]), BACKEND_MS);
-      },
-    },
-  }, async (rig) => {
+  const variables = { COLLAPSER_CACHE_DURATION: `${STORED_MS}ms` };
+  await withSockets({ variables }, async (rig) => {
     const { backend, local } = rig;
+    backend.onRequest = (request) => {
+      const key = request.messages[0]!;
+      const reply = answer(key, answers.length);
+      answers.push(reply);
+      setTimeout(() => request.isOver || request.replies([reply]), BACKEND_MS);
+    };
     const wide = await rig.caller();
     const small = await rig.caller([[SETTING.initialWindowSize, SMALL_WINDOW]]);
     const asked: Asked[] = [];
@@ -70,28 +65,36 @@ Deno.test("Scenario 38(a): 200 rounds of ten callers around the ends, a third ca
         timers.push(later(random() * BACKEND_MS * 3, () => call.grants(PATTERN_BYTES)));
       }
     };
+    const round = async (key: string, endsMs: number) => {
+      come(key);
+      const others = Array.from({ length: CALLERS_PER_ROUND - 1 }, () => {
+        const atMs = endsMs + (random() * 2 - 1) * SPREAD_MS;
+        return later(atMs, () => come(key));
+      });
+      await Promise.all(others);
+    };
     await Promise.all(KEYS.map(async (key) => {
-      for (let round = 0; round < ROUNDS_PER_KEY; round++) {
-        const endsMs = round % 2 ? BACKEND_MS : BACKEND_MS + STORED_MS;
-        come(key);
-        const others = Array.from({ length: CALLERS_PER_ROUND - 1 }, () => {
-          const atMs = endsMs + (random() * 2 - 1) * SPREAD_MS;
-          return later(atMs, () => come(key));
-        });
-        await Promise.all(others);
+      for (let count = 0; count < ROUNDS_PER_KEY; count++) {
+        await round(key, count % 2 ? BACKEND_MS : BACKEND_MS + STORED_MS);
       }
     }));
+    assertEquals(asked.length, KEYS.length * ROUNDS_PER_KEY * CALLERS_PER_ROUND);
+    // However slow the machine is: in the end some are in time to join, and some to find a stored result.
+    await until(async () => {
+      const { joined, hit } = local.outcomes;
+      if (joined > 0 && hit > 0) return true;
+      await round(KEYS[0]!, BACKEND_MS);
+      return false;
+    }, "some that joined, and some that found a stored result");
     await Promise.all(timers);
     const kept = asked.filter(({ call }) => !call.cancelled);
     await until(() => kept.every(({ call }) => call.status !== undefined), "every call's end");
     for (const each of asked) expectOneAnswer(each, answers);
-    const { proxy } = rig;
-    await until(() => proxy.map.flying === 0 && proxy.map.waiting === 0, "an empty flight table");
-    await until(() => proxy.counters.backends[0]!.inflight === 0, "nothing at the backend");
-    const { led, joined, hit } = local.outcomes;
+    const { map, counters } = rig.proxy;
+    await until(() => map.flying === 0 && map.waiting === 0, "an empty flight table");
+    await until(() => counters.backends[0]!.inflight === 0, "nothing at the backend");
+    const { led } = local.outcomes;
     assert(backend.requests.length <= led, `${backend.requests.length} calls of ${led} flights`);
-    assert(joined > 0 && hit > 0, "some joined, and some found a stored result");
-    assertEquals(asked.length, KEYS.length * ROUNDS_PER_KEY * CALLERS_PER_ROUND);
     const troubles = local.log.filter((line) => /"level":"(warn|error)"/.test(line));
     assertEquals(troubles, []);
   });

@@ -9,12 +9,11 @@
  */
 
 import { assertEquals } from "@std/assert";
-import { decodeGreetingReply, encodeGreetingRequest, HELLO_PATHS } from "../../lib/hello/mod.ts";
 import { SETTING } from "../../lib/wire/mod.ts";
-import { GrpcJs } from "../interop/grpc_js.ts";
-import { besideHello, STORED_LONG } from "../support/beside.ts";
+import { STORED_LONG } from "../support/beside.ts";
 import type { CallerCall, CallOptions } from "../support/caller_end.ts";
 import { data } from "../support/frames.ts";
+import { JsCaller } from "../support/js_caller.ts";
 import { framed } from "../support/peer_end.ts";
 import { ended } from "../support/peer_waiting.ts";
 import { type ProxyRig, PUT, withRig } from "../support/proxy_rig.ts";
@@ -24,36 +23,22 @@ import { until } from "../support/waiting.ts";
 const ALL = ["1", "2", "3", "4", "5"];
 
 Deno.test("Scenario 39(a): a grpc-js client that comes in the middle sees all five, with one call of the backend's", async () => {
-  await using pair = await besideHello(STORED_LONG);
-  await using client = new GrpcJs(pair.local.port);
-  const request = { name: "Ada", count: 5, intervalMs: 100 };
-  const see = async () => {
-    const { code, messages } = await client.see({
-      name: "the greetings",
-      kind: "server",
-      path: HELLO_PATHS.listGreetings,
-      messages: [encodeGreetingRequest(request)],
-    });
-    assertEquals(code, 0);
-    return messages.map((text) => {
-      const { sequence, from } = decodeGreetingReply(
-        Uint8Array.from(atob(text), (character) => character.charCodeAt(0)),
-      );
-      return { sequence, from };
-    });
-  };
-  const leader = see();
-  const { map } = pair.local.sidecar.proxy;
-  await until(() => map.waiting === 1, "a leader");
-  await new Promise((resolve) => setTimeout(resolve, 250)); // whenever it is: the outcome is the same
-  const seen = await Promise.all([leader, see(), see()]);
-  seen.push(await see());
-  const whole = [0, 1, 2, 3, 4].map((number) => ({
-    sequence: seen[0]![0]!.sequence + number,
-    from: 1,
-  }));
-  for (const each of seen) assertEquals(each, whole);
-  assertEquals(pair.hello.total, 1);
+  await withSockets({ variables: STORED_LONG }, async (rig) => {
+    using client = new JsCaller(rig.local.port);
+    const messages: string[] = [];
+    const leader = client.call(LIST, "1", { messages });
+    const request = await rig.request(0);
+    request.begins(ALL.slice(0, 2));
+    await until(() => messages.length === 2, "two messages at the leader");
+    const late = [client.call(LIST, "1"), client.call(LIST, "1")];
+    await rig.waits(3);
+    for (const said of ALL.slice(2)) request.sends(said);
+    request.ends();
+    const seen = await Promise.all([leader, ...late]);
+    seen.push(await client.call(LIST, "1")); // from what is stored
+    for (const { messages, status } of seen) assertEquals([messages, status.code], [ALL, 0]);
+    rig.expectsRequests(1);
+  });
 });
 
 Deno.test("Scenario 39(a): whoever comes before, between and within the frames of a stream reads it from the first", async () => {

@@ -22,9 +22,6 @@ import { until } from "../support/waiting.ts";
 const CHECK = "/grpc.health.v1.Health/Check";
 const WATCH = "/grpc.health.v1.Health/Watch";
 
-/** Within these readiness follows its backend; the contract says one second, a busy machine may take some more. */
-const SOON_MS = 5_000;
-
 /** As they come in messages. */
 const SERVING = textOf(healthReply(true));
 const NOT_SERVING = textOf(healthReply(false));
@@ -195,7 +192,7 @@ Deno.test("Scenario 42(d): readiness follows the backend down and up again, by H
     const ready = async () => (await local.ask("/ready")).status;
     assertEquals([await ready(), await own()], [200, SERVING]);
     await first.stop();
-    await until(async () => await ready() === 503, "not ready", SOON_MS);
+    await until(async () => await ready() === 503, "not ready");
     assertEquals(await own(), NOT_SERVING);
     assertMatch((await local.ask("/ready")).text, /^not ready: the backend cannot be reached: /);
     const whole = caller.call(CHECK, healthRequest("")); // the backend's health is not ours to tell
@@ -205,7 +202,7 @@ Deno.test("Scenario 42(d): readiness follows the backend down and up again, by H
       port: first.port,
       onRequest: (request) => request.replies([healthReply(true)]),
     });
-    await until(async () => await ready() === 200, "ready again", SOON_MS);
+    await until(async () => await ready() === 200, "ready again");
     assertEquals(await own(), SERVING);
     const again = caller.call(CHECK, healthRequest(""));
     await ended(again);
