@@ -16,7 +16,7 @@ export class StoredResults<R extends Reply> {
   #newest: Flight<R> | undefined = undefined;
   #oldest: Flight<R> | undefined = undefined;
 
-  /** Results within `limits`; `onGone` hears of every one that leaves. */
+  /** Results within `limits`; `onGone` hears of every one that leaves, or is not kept at all. */
   constructor(
     limits: { maxCacheEntries: number; maxCacheBytes: number },
     onGone: (flight: Flight<R>) => void,
@@ -32,8 +32,9 @@ export class StoredResults<R extends Reply> {
   }
 
   /**
-   * Keeps the flight's reply until `ttlMs` from now; what does not fit at all leaves at once. The least recently used
-   * results have mostly expired, so each new one lets go of a few: under load nothing dead is left for the sweep.
+   * Keeps the flight's reply until `ttlMs` from now; one that is larger than the whole bound leaves at once, and nothing
+   * goes for it. The least recently used results have mostly expired, so each new one lets go of a few: under load nothing
+   * dead is left for the sweep.
    */
   add(flight: Flight<R>, nowMs: number, ttlMs: number): void {
     for (
@@ -43,8 +44,9 @@ export class StoredResults<R extends Reply> {
     ) {
       this.remove(this.#oldest);
     }
-    flight.expiresAtMs = nowMs + ttlMs;
     flight.storedBytes = flight.reply.heldBytes + flight.bodyKey.length + ENTRY_OVERHEAD_BYTES;
+    if (flight.storedBytes > this.#maxBytes) return this.#letGo(flight);
+    flight.expiresAtMs = nowMs + ttlMs;
     this.entries++;
     this.bytes += flight.storedBytes;
     this.#link(flight);
@@ -64,9 +66,7 @@ export class StoredResults<R extends Reply> {
     this.#unlink(flight);
     this.entries--;
     this.bytes -= flight.storedBytes;
-    flight.expiresAtMs = 0;
-    flight.sealed = true;
-    this.#onGone(flight);
+    this.#letGo(flight);
   }
 
   /** Removes what has expired by `nowMs`. */
@@ -80,6 +80,12 @@ export class StoredResults<R extends Reply> {
 
   clear(): void {
     while (this.#oldest !== undefined) this.remove(this.#oldest);
+  }
+
+  #letGo(flight: Flight<R>): void {
+    flight.expiresAtMs = 0;
+    flight.sealed = true;
+    this.#onGone(flight);
   }
 
   #link(flight: Flight<R>): void {

@@ -18,6 +18,11 @@ const HEADS = 4;
 const SERVICES = 2;
 const KEYS = 3;
 
+/** Mostly a few replies fit, and now and then one that does not even by itself. */
+const REPLY_BYTES = 2_000;
+const LARGE_REPLY_BYTES = 8_000;
+const LARGE_SHARE = 0.05;
+
 const LIMITS: CollapseLimits = {
   maxCacheEntries: 8,
   maxCacheBytes: 8_000,
@@ -122,7 +127,9 @@ class MapModel {
     this.counts.led++;
     const before = this.#places.get(place);
     if (before?.expiresAtMs !== undefined) this.#drop(before);
-    const reply = new FakeReply(Math.floor(this.#random() * 2_000));
+    const isLarge = this.#random() < LARGE_SHARE;
+    const bytes = isLarge ? LARGE_REPLY_BYTES : Math.floor(this.#random() * REPLY_BYTES);
+    const reply = new FakeReply(bytes);
     const flight = this.#map.lead(head, key, { reply, nowMs: this.#nowMs });
     const entry: Entry = {
       flight,
@@ -196,6 +203,10 @@ class MapModel {
       if (oldest !== undefined && this.#nowMs >= oldest.expiresAtMs!) this.#drop(oldest);
     }
     entry.flying = false;
+    if (entry.bytes > LIMITS.maxBytes) {
+      entry.forgotten++;
+      return this.#vacate(entry);
+    }
     entry.expiresAtMs = this.#nowMs + ttlMs;
     this.#stored.push(entry);
     while (this.#stored.length > LIMITS.maxCacheEntries || this.#bytes > LIMITS.maxCacheBytes) {

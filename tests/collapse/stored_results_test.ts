@@ -62,10 +62,20 @@ Deno.test("StoredResults does not keep what is larger than its whole bound", () 
   const large = fixture.lead("b", { heldBytes: 2_000 });
   fixture.map.keep(large, 0, 100);
   assertEquals([fixture.find("b"), large.stored, large.landed], [undefined, false, true]);
-  assertEquals(fixture.map.stored.bytes, 0);
-  assertEquals(fixture.gauges, { flying: 0, waiting: 1, entries: 0 });
+  assertEquals([large.sealed, large.reply.forgotten], [true, 1]);
+  assertEquals(found(fixture, "ab"), "a"); // nothing leaves for what never fits
+  assertEquals(fixture.map.stored.bytes, ENTRY_OVERHEAD_BYTES + 1 + 100);
+  assertEquals(fixture.gauges, { flying: 0, waiting: 1, entries: 1 });
   const next = fixture.lead("b");
   assertStrictEquals(fixture.find("b"), next);
+});
+
+Deno.test("StoredResults keeps what is exactly as large as its whole bound, and that alone", () => {
+  const fixture = new MapFixture({ maxBytes: ENTRY_OVERHEAD_BYTES + 1_000 });
+  fixture.store("a", { heldBytes: 100 });
+  fixture.store("b", { heldBytes: 999 }); // and its key
+  assertEquals(found(fixture, "ab"), "b");
+  assertEquals(fixture.map.stored.bytes, ENTRY_OVERHEAD_BYTES + 1_000);
 });
 
 Deno.test("StoredResults of no entries or no bytes keeps nothing", () => {

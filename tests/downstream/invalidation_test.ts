@@ -102,7 +102,10 @@ Deno.test("Call that fails or is given up may have written all the same", async 
       end();
       await rig.settle();
     }
-    assertEquals(rig.outcomes, { led: 3, passed: 3 });
+    caller.call(GET, "1"); // after the last of them too
+    await rig.settle();
+    assertEquals(rig.outcomes, { led: 4, passed: 3 });
+    assertEquals([...rig.proxy.counters.invalidated], [["test.Service", 3]]);
   });
 });
 
