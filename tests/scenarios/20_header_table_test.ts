@@ -21,7 +21,7 @@ import { FRAME, readUint24, SETTING } from "../../lib/wire/mod.ts";
 import type { CallerCall } from "../support/caller_end.ts";
 import { beside, STORED_LONG } from "../support/beside.ts";
 import { concat, type Pairs, PREFACE, settings } from "../support/frames.ts";
-import { isOwnQuestion } from "../support/own_question.ts";
+import { isQuestion } from "../support/questions.ts";
 import { type PeerEnd, WIDE } from "../support/peer_end.ts";
 import { GET, type ProxyRig, PUT, withRig } from "../support/proxy_rig.ts";
 import { within } from "../support/waiting.ts";
@@ -251,7 +251,7 @@ class MetadataServer implements Disposable {
     server.on("session", (session: Http2Session) => this.sessions.add(session));
     server.on("sessionError", (error) => this.wrong.push(error));
     server.on("stream", (stream: ServerHttp2Stream, fields: IncomingHttpHeaders) => {
-      const isOwn = isOwnQuestion((name) => fields[name]?.toString());
+      const isOwn = isQuestion((name) => fields[name]?.toString());
       for (const [name, value] of isOwn ? [] : METADATA) {
         if (fields[name] !== value) this.wrong.push(`${name}: ${fields[name]}`);
       }

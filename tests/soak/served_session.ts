@@ -1,7 +1,7 @@
 import { Connection, type Stream } from "../../lib/connection/mod.ts";
 import { Pump, type Socket, Turn } from "../../lib/transport/mod.ts";
 import { HeaderCache } from "../../lib/wire/mod.ts";
-import { isOwnQuestion } from "../support/own_question.ts";
+import { isQuestion } from "../support/questions.ts";
 import { ServedCall, type ServedOn } from "./served_call.ts";
 
 const headers = new HeaderCache((name) => name === "grpc-timeout");
@@ -35,7 +35,7 @@ export class ServedSession implements ServedOn {
       sink: {
         headers: (stream, { list, perCall }, endStream) => {
           if (stream.owner === undefined) {
-            if (!isOwnQuestion((name) => list.get(name))) context.called();
+            if (!isQuestion((name) => list.get(name))) context.called();
             stream.owner = new ServedCall(this, stream, { list, perCall });
           }
           if (endStream) stream.owner.requestEnded();

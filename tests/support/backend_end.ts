@@ -1,4 +1,5 @@
 import { assertEquals } from "@std/assert";
+import { STATUS } from "../../lib/grpc/mod.ts";
 import type { SeenFrame } from "./frame_parser.ts";
 import {
   block,
@@ -24,6 +25,7 @@ import {
   WIDE,
   WIDE_CONNECTION,
 } from "./peer_end.ts";
+import { isQuestion } from "./questions.ts";
 
 /** How a scripted backend ends a call: by default well. */
 export interface Ending {
@@ -36,20 +38,26 @@ export interface Ending {
 
 /** A backend's connection. */
 export class BackendEnd extends PeerEnd {
+  /** Callers' calls and questions about health, in order. */
   readonly requests: BackendRequest[] = [];
-  /** The sidecar's own questions about descriptors, which are no requests where {@linkcode hasReflection} is false. */
+  /** What the sidecar asks by itself about descriptors, in order. */
   readonly questions: BackendRequest[] = [];
   /** Hears of each request once it is complete. */
   onRequest: ((request: BackendRequest) => void) | undefined = undefined;
-  /** It answers PINGs, as it must; the only thing that it does by itself. */
+  /** Hears of each question once it is complete: by default this backend knows nothing of reflection (12). */
+  onQuestion: (question: BackendRequest) => void = (question) => {
+    if (this.answersPings) question.fails(STATUS.unimplemented);
+  };
+  /** It answers PINGs, as it must; that and the answer to questions are all that it does by itself. */
   answersPings = true;
   /** False makes it say by itself that it knows nothing of reflection (12), as most backends do. */
   hasReflection = true;
   #all: BackendRequest[];
-  #streams = new Map<number, BackendRequest>();
+  /** Requests and questions; each stream id is used, in order. */
+  #streams: BackendRequest[] = [];
   #prefaceSeen = false;
 
-  /** Requests are noted in `all` too, where those of several connections stand in their order. */
+  /** Requests, and no questions, are noted in `all` too, where those of several connections stand in their order. */
   constructor(all: BackendRequest[], pairs: SettingPairs | "silent" = WIDE) {
     super();
     this.#all = all;
@@ -75,23 +83,23 @@ export class BackendEnd extends PeerEnd {
       this.sends(ping(hex(frame.opaque), { ack: true }));
     }
     if (!("streamId" in frame) || frame.streamId === 0) return;
-    const known = this.#streams.get(frame.streamId);
+    const known = this.#streams[(frame.streamId - 1) / 2];
     const request = known ?? new BackendRequest(this, frame.streamId);
     request.seen.see(frame);
-    if (known === undefined) this.#begins(request);
+    if (known === undefined) this.#note(request);
     if (!("endStream" in frame) || !frame.endStream) return;
-    if (this.questions.includes(request)) request.fails(12);
+    if (request.isQuestion) this.onQuestion(request);
     else this.onRequest?.(request);
   }
 
-  #begins(request: BackendRequest): void {
-    this.#streams.set(request.id, request);
-    if (!this.hasReflection && isOwnQuestion((name) => valueOf(request.fields, name))) {
+  #note(request: BackendRequest): void {
+    this.#streams.push(request);
+    if (request.isQuestion) {
       this.questions.push(request);
-      return;
+    } else {
+      this.requests.push(request);
+      this.#all.push(request);
     }
-    this.requests.push(request);
-    this.#all.push(request);
   }
 }
 
@@ -115,6 +123,11 @@ export class BackendRequest {
 
   get path(): string | undefined {
     return valueOf(this.fields, ":path");
+  }
+
+  /** The sidecar asks this by itself. */
+  get isQuestion(): boolean {
+    return isQuestion((name) => valueOf(this.fields, name));
   }
 
   get messages(): string[] {

@@ -9,8 +9,10 @@ import { Connection, type ReceivedHeaders, type Stream } from "../../lib/connect
 import { frameMessage, STATUS } from "../../lib/grpc/mod.ts";
 import { listen, type Listening, Pump, type Socket, Turn } from "../../lib/transport/mod.ts";
 import { encodeStateless, Field, FrameLog, HeaderCache } from "../../lib/wire/mod.ts";
-import { isOwnQuestion } from "./own_question.ts";
+import { isQuestion } from "./questions.ts";
 import { until } from "./waiting.ts";
+
+const HEAD = [new Field(":status", "200"), new Field("content-type", "application/grpc")];
 
 /** What it answers, as a message. */
 export const GATED_REPLY: Uint8Array = new TextEncoder().encode("answered through the gate");
@@ -28,8 +30,8 @@ interface Held {
   readonly connection: Connection<Held>;
   readonly stream: Stream<Held>;
   readonly pump: Pump<Held>;
-  /** It is the sidecar that asks, for descriptors. */
-  readonly isOwn: boolean;
+  /** The sidecar asks this by itself: it is answered at once (12), and not counted. */
+  readonly isQuestion: boolean;
 }
 
 export class GatedBackend implements AsyncDisposable {
@@ -37,7 +39,7 @@ export class GatedBackend implements AsyncDisposable {
   calls = 0;
   readonly port: number;
   readonly #reply = replyLog();
-  readonly #noReflection = statusLog(STATUS.unimplemented);
+  readonly #unimplemented = statusLog(STATUS.unimplemented);
   readonly #headers = new HeaderCache();
   readonly #turn = new Turn();
   readonly #held = new Set<Held>();
@@ -87,8 +89,10 @@ export class GatedBackend implements AsyncDisposable {
       headerCache: this.#headers,
       sink: {
         headers: (stream, { list }: ReceivedHeaders, endStream) => {
-          const isOwn = isOwnQuestion((name) => list.get(name));
-          if (stream.owner === undefined) stream.owner = { connection, stream, pump, isOwn };
+          stream.owner ??= {
+            ...{ connection, stream, pump },
+            isQuestion: isQuestion((name) => list.get(name)),
+          };
           if (endStream) this.#arrived(stream.owner);
         },
         data: (stream, _bytes, from, to, endStream) => {
@@ -118,7 +122,10 @@ export class GatedBackend implements AsyncDisposable {
   }
 
   #arrived(held: Held): void {
-    if (held.isOwn) return this.#answer(held);
+    if (held.isQuestion) {
+      held.connection.relay(held.stream, this.#unimplemented);
+      return held.pump.flushSoon();
+    }
     this.calls++;
     if (this.#open) this.#answer(held);
     else this.#held.add(held);
@@ -155,5 +162,12 @@ function replyLog(): FrameLog {
   log.appendHeaders(encodeStateless(HEAD), false);
   log.appendData(message, 0, message.length);
   log.appendHeaders(encodeStateless([new Field("grpc-status", "0")]), true);
+  return log;
+}
+
+/** A status and nothing else. */
+function statusLog(status: number): FrameLog {
+  const log = new FrameLog();
+  log.appendHeaders(encodeStateless([...HEAD, new Field("grpc-status", String(status))]), true);
   return log;
 }

@@ -101,7 +101,6 @@ export class ListeningBackend implements AsyncDisposable {
 
   #accept(socket: Socket): void {
     const end = new BackendEnd(this.requests, this.settings);
-    end.hasReflection = false;
     end.onRequest = (request) => this.onRequest?.(request);
     this.ends.push(end);
     this.#bridges.push(bridge(end, socket));

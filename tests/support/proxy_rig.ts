@@ -70,6 +70,7 @@ const DEFAULTS: ProxyOptions = {
   joinMaxAgeMs: 10_000,
   maxFollowers: 100_000,
   maxMessageBytes: 4 * 2 ** 20,
+  asksDescriptors: true,
 };
 
 /** What happens when the proxy dials. */
@@ -111,7 +112,7 @@ export class ProxyRig {
   readonly proxy: Proxy;
   /** Connections that the proxy made, in order. */
   readonly backends: BackendEnd[] = [];
-  /** Requests on all of them, in order. */
+  /** Requests on all of them, in order; what the sidecar asks about descriptors is in {@linkcode questions}. */
   readonly requests: BackendRequest[] = [];
   readonly callers: CallerEnd[] = [];
   /** When each dial began. */
@@ -128,6 +129,8 @@ export class ProxyRig {
   uncounted = 0;
   /** Does something to each request once it is complete, for tests that play no single ones. */
   onRequest: ((request: BackendRequest) => void) | undefined = undefined;
+  /** Answers what the sidecar asks about descriptors, in place of the backend that knows none (12). */
+  onQuestion: ((question: BackendRequest) => void) | undefined = undefined;
   #hosts = new Map<BackendEnd, string>();
   #hanging: (() => void)[] = [];
   #strays: MemorySocket[] = [];
@@ -203,6 +206,11 @@ export class ProxyRig {
   /** The backend connection that was made last. */
   get backend(): BackendEnd {
     return this.backends.at(-1)!;
+  }
+
+  /** What the sidecar has asked about descriptors, connection by connection. */
+  get questions(): BackendRequest[] {
+    return this.backends.flatMap(({ questions }) => questions);
   }
 
   /** The request that came as number `index`, from 0; negative ones count from the end. */
@@ -336,6 +344,8 @@ export class ProxyRig {
     if (dialling() === "refuses") throw new Deno.errors.ConnectionRefused("Connection refused");
     const backend = new BackendEnd(this.requests, this.backendSettings);
     backend.onRequest = (request) => this.onRequest?.(request);
+    const { onQuestion } = backend;
+    backend.onQuestion = (question) => (this.onQuestion ?? onQuestion)(question);
     this.backends.push(backend);
     this.#hosts.set(backend, address.host);
     return backend.socket;

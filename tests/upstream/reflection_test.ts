@@ -1,8 +1,8 @@
-import { assert, assertEquals } from "@std/assert";
+import { assertEquals } from "@std/assert";
 import type { BackendRequest } from "../support/backend_end.ts";
 import { GET, type ProxyRig, PUT, type RigOptions, withRig } from "../support/proxy_rig.ts";
 
-const ASKS: RigOptions = { asksDescriptors: true, cacheDurationMs: 0 };
+const ASKS: RigOptions = { cacheDurationMs: 0 };
 const V1 = "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo";
 const V1_ALPHA = "/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo";
 
@@ -22,7 +22,15 @@ function description(get: number, put: number): Uint8Array {
 
 /** Questions about descriptors that are open. */
 function questions(rig: ProxyRig): BackendRequest[] {
-  return rig.requests.filter(({ path, isOver }) => path?.includes("Reflection") && !isOver);
+  return rig.questions.filter(({ isOver }) => !isOver);
+}
+
+/** Runs `body` with a rig whose backend leaves every question to the test. */
+function withQuestions(options: RigOptions, body: (rig: ProxyRig) => Promise<void>): Promise<void> {
+  return withRig({ ...ASKS, ...options }, (rig) => {
+    rig.onQuestion = () => {};
+    return body(rig);
+  });
 }
 
 /** How many backend calls two equal calls at once make. */
@@ -38,7 +46,7 @@ async function pairOf(rig: ProxyRig, path: string): Promise<number> {
 }
 
 Deno.test("Reflection lets what the descriptor says go before the name", async () => {
-  await withRig(ASKS, async (rig) => {
+  await withQuestions({}, async (rig) => {
     assertEquals([await pairOf(rig, GET), await pairOf(rig, PUT)], [1, 2]); // by name, as yet
     assertEquals(questions(rig).length, 0); // not while it has just begun
     await rig.advance(1_100);
@@ -52,7 +60,7 @@ Deno.test("Reflection lets what the descriptor says go before the name", async (
 });
 
 Deno.test("Reflection alone decide where the list says schema", async () => {
-  await withRig({ ...ASKS, methods: ["schema"] }, async (rig) => {
+  await withQuestions({ methods: ["schema"] }, async (rig) => {
     assertEquals(await pairOf(rig, GET), 2);
     await rig.advance(1_100);
     questions(rig)[0]!.replies([description(0, 1)]);
@@ -62,7 +70,7 @@ Deno.test("Reflection alone decide where the list says schema", async () => {
 });
 
 Deno.test("Reflection falls back to the older reflection, and asks a backend without any no more", async () => {
-  await withRig(ASKS, async (rig) => {
+  await withQuestions({}, async (rig) => {
     await pairOf(rig, GET);
     await rig.advance(1_100);
     questions(rig)[0]!.fails(12);
@@ -83,8 +91,27 @@ Deno.test("Reflection falls back to the older reflection, and asks a backend wit
   });
 });
 
-Deno.test("Reflection asks again when it gets no answer, and when the backend is gone", async () => {
+Deno.test("Reflection is no request of anybody's, and a backend that knows none of it is served as before", async () => {
   await withRig(ASKS, async (rig) => {
+    const made = [await pairOf(rig, GET), await pairOf(rig, PUT)];
+    await rig.advance(1_100);
+    assertEquals(rig.questions.map(({ path, isOver }) => [path, isOver]), [[V1, true], [
+      V1_ALPHA,
+      true,
+    ]]);
+    assertEquals([await pairOf(rig, GET), await pairOf(rig, PUT)], made);
+    rig.expectsRequests(6);
+    rig.callers[0]!.call(V1, "a caller's own");
+    await rig.settle();
+    rig.expectsRequests(7); // which is a call like any other
+    rig.request(6).echoes();
+    await rig.settle();
+    assertEquals(rig.questions.length, 2);
+  });
+});
+
+Deno.test("Reflection asks again when it gets no answer, and when the backend is gone", async () => {
+  await withQuestions({}, async (rig) => {
     await pairOf(rig, GET);
     await rig.advance(1_100);
     assertEquals(questions(rig).length, 1);
@@ -101,7 +128,7 @@ Deno.test("Reflection asks again when it gets no answer, and when the backend is
 });
 
 Deno.test("Reflection asks about one service at a time, and of none that the backend does not know", async () => {
-  await withRig(ASKS, async (rig) => {
+  await withQuestions({}, async (rig) => {
     const caller = await rig.caller();
     rig.onRequest = (request) => {
       if (request.path?.startsWith("/scan.")) request.fails(12);
@@ -128,7 +155,7 @@ Deno.test("Reflection are not asked for where nobody heeds them", async () => {
     await withRig({ ...ASKS, ...options }, async (rig) => {
       await pairOf(rig, GET);
       await rig.advance(2_000);
-      assert(rig.requests.every(({ path }) => path === GET));
+      assertEquals(rig.questions, []);
     });
   }
 });
