@@ -203,7 +203,7 @@ class MapModel {
       if (oldest !== undefined && this.#nowMs >= oldest.expiresAtMs!) this.#drop(oldest);
     }
     entry.flying = false;
-    if (entry.bytes > LIMITS.maxBytes) {
+    if (entry.bytes > LIMITS.maxCacheBytes) {
       entry.forgotten++;
       return this.#vacate(entry);
     }

@@ -71,7 +71,7 @@ Deno.test("StoredResults does not keep what is larger than its whole bound", () 
 });
 
 Deno.test("StoredResults keeps what is exactly as large as its whole bound, and that alone", () => {
-  const fixture = new MapFixture({ maxBytes: ENTRY_OVERHEAD_BYTES + 1_000 });
+  const fixture = new MapFixture({ maxCacheBytes: ENTRY_OVERHEAD_BYTES + 1_000 });
   fixture.store("a", { heldBytes: 100 });
   fixture.store("b", { heldBytes: 999 }); // and its key
   assertEquals(found(fixture, "ab"), "b");

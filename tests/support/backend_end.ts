@@ -15,7 +15,6 @@ import {
   windowUpdate,
 } from "./frames.ts";
 import { hex } from "./hex.ts";
-import { isOwnQuestion } from "./own_question.ts";
 import {
   message,
   PeerEnd,

@@ -17,15 +17,13 @@ const HEAD = [new Field(":status", "200"), new Field("content-type", "applicatio
 /** What it answers, as a message. */
 export const GATED_REPLY: Uint8Array = new TextEncoder().encode("answered through the gate");
 
-const HEAD = [new Field(":status", "200"), new Field("content-type", "application/grpc")];
-
 export interface GatedOptions {
   readonly open?: boolean;
   readonly port?: number;
   readonly listenWith?: (accept: (socket: Socket) => void) => Listening;
 }
 
-/** A stream that was opened at it. */
+/** A call that reached it. */
 interface Held {
   readonly connection: Connection<Held>;
   readonly stream: Stream<Held>;
@@ -35,7 +33,7 @@ interface Held {
 }
 
 export class GatedBackend implements AsyncDisposable {
-  /** Whole requests of callers that have come. */
+  /** Whole requests that have come. */
   calls = 0;
   readonly port: number;
   readonly #reply = replyLog();
@@ -100,7 +98,7 @@ export class GatedBackend implements AsyncDisposable {
           if (endStream) this.#arrived(stream.owner!);
         },
         reset: (stream) => void this.#held.delete(stream.owner!),
-        writable: (stream) => connection.relay(stream, this.#replyTo(stream.owner!)),
+        writable: (stream) => connection.relay(stream, this.#reply),
         settings: nobody,
         goAway: nobody,
         pong: nobody,
@@ -131,13 +129,9 @@ export class GatedBackend implements AsyncDisposable {
     else this.#held.add(held);
   }
 
-  #answer(held: Held): void {
-    held.connection.relay(held.stream, this.#replyTo(held));
-    held.pump.flushSoon();
-  }
-
-  #replyTo({ isOwn }: Held): FrameLog {
-    return isOwn ? this.#noReflection : this.#reply;
+  #answer({ connection, stream, pump }: Held): void {
+    connection.relay(stream, this.#reply);
+    pump.flushSoon();
   }
 }
 
@@ -146,13 +140,6 @@ function listenOnPort(port: number): (accept: (socket: Socket) => void) => Liste
     listen({ hostname: "127.0.0.1", port }, accept, (error) => {
       throw error;
     });
-}
-
-/** A status alone, in one block. */
-function statusLog(status: number): FrameLog {
-  const log = new FrameLog();
-  log.appendHeaders(encodeStateless([...HEAD, new Field("grpc-status", `${status}`)]), true);
-  return log;
 }
 
 /** One for all calls: a log has any number of readers. */
