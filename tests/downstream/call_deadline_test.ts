@@ -72,40 +72,6 @@ Deno.test("Call passes on what is left of its time, in whole", async () => {
   });
 });
 
-Deno.test("Call with a grpc-timeout outside the grammar ends with 13 and reaches nobody (scenario 29)", async () => {
-  await withRig(async (rig) => {
-    const caller = await rig.caller();
-    const healthy = caller.call(PUT, "healthy");
-    await rig.settle();
-    for (const value of ["123456789m", "10", "-5S", "5s", "1e3m", "S", "", "5 S"]) {
-      const call = caller.call(GET, "1", { metadata: timeout(value) });
-      const open = caller.call(PUT, undefined, { ends: false, metadata: timeout(value) });
-      await rig.settle();
-      call.expectsFailure(13, `cannot read the grpc-timeout "${value}"`);
-      open.expectsFailure(13, `cannot read the grpc-timeout "${value}"`);
-      assertEquals(open.reply.reset, "NO_ERROR"); // no more of the request is wanted
-    }
-    rig.expectsRequests(1);
-    rig.request(0).replies(["fine"]);
-    await rig.settle();
-    healthy.expects(0, "fine");
-    assertEquals(rig.outcomes, { passed: 1, rejected: 16 });
-  });
-});
-
-Deno.test("Call whose time is up when it comes ends with 4 at once and reaches nobody", async () => {
-  await withRig(async (rig) => {
-    const caller = await rig.caller();
-    for (const value of ["0S", "0n", "00000000m"]) {
-      const call = caller.call(GET, "1", { metadata: timeout(value) });
-      await rig.settle();
-      call.expectsFailure(4, PASSED);
-    }
-    rig.expectsRequests(0);
-    assertEquals(rig.outcomes, { rejected: 3 });
-  });
-});
-
 Deno.test("Call ends at its deadline also while its message is awaited", async () => {
   await withRig(async (rig) => {
     rig.onRequest = (request) => request.echoes();
@@ -139,39 +105,6 @@ Deno.test("Call that waits for a backend ends at its deadline and never reaches 
     rig.request(0).replies(["two"]);
     await rig.settle();
     patient.expects(0, "two");
-  });
-});
-
-Deno.test("Call that has been given part of its reply ends with trailers at its deadline", async () => {
-  await withRig(async (rig) => {
-    const caller = await rig.caller();
-    const calls = [GET, PUT].map((path) => caller.call(path, "1", { metadata: timeout("200m") }));
-    await rig.settle();
-    for (const request of rig.requests) request.begins(["a"]);
-    await rig.advance(200 + SLOT_MS);
-    for (const call of calls) {
-      call.expects(4, "a");
-      assertEquals(valueOf(call.trailers, ":status"), undefined);
-      assertEquals(call.reply.blocks.length, 2);
-    }
-    for (const request of rig.requests) assertEquals(request.seen.reset, "CANCEL");
-  });
-});
-
-Deno.test("Call that is not read by its caller ends at its deadline, stored result or not", async () => {
-  await withRig(async (rig) => {
-    const caller = await rig.caller();
-    caller.call(GET, "1");
-    await rig.settle();
-    rig.request(0).replies(["0123456789"]);
-    await rig.settle();
-    const slow = await rig.caller([[4, 7]]);
-    const hit = slow.call(GET, "1", { metadata: timeout("50m") });
-    await rig.settle();
-    assertEquals(hit.reply.text.length, 7);
-    await rig.advance(50 + SLOT_MS);
-    assertEquals(hit.status, 4);
-    assertEquals(rig.outcomes, { led: 1, hit: 1 });
   });
 });
 

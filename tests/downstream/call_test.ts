@@ -1,10 +1,8 @@
 import { assertEquals } from "@std/assert";
-import { concat, data, headers } from "../support/frames.ts";
 import { requestHead } from "../support/caller_end.ts";
+import { concat, data, headers } from "../support/frames.ts";
 import { framed, valueOf } from "../support/peer_end.ts";
 import { GET, PUT, withRig } from "../support/proxy_rig.ts";
-
-const DEBUG = [["x-collapser-debug", "1"]] as const;
 
 Deno.test("Call leads when nobody asks the same, and is given the backend's reply", async () => {
   await withRig(async (rig) => {
@@ -376,55 +374,4 @@ Deno.test("Call of two messages passes them both, wherever they are cut", async 
       assertEquals(rig.passed, { streaming: 1 });
     });
   }
-});
-
-Deno.test("Call tells its outcome in the trailers when asked, and only then", async () => {
-  await withRig({ maxFollowers: 1 }, async (rig) => {
-    const caller = await rig.caller();
-    const silent = caller.call(GET, "1");
-    const joined = caller.call(GET, "1", { metadata: DEBUG });
-    const passed = caller.call("/other.Service/PutItem", "1", { metadata: DEBUG });
-    const full = caller.call(GET, "1", { metadata: DEBUG });
-    const led = caller.call(GET, "2", { metadata: DEBUG });
-    const failed = caller.call(GET, "3", { metadata: DEBUG });
-    const off = caller.call(GET, "2", { metadata: [["x-collapser-debug", "0"]] });
-    await rig.settle();
-    for (const request of rig.requests) {
-      if (request.messages[0] === "3") request.fails(5, [["x-err", "7"]]);
-      else request.replies(["x"], { trailers: [["x-own", "kept"]] });
-    }
-    await rig.settle();
-    const hit = caller.call(GET, "1", { metadata: DEBUG });
-    await rig.settle();
-    const outcomes = [silent, joined, passed, full, led, failed, off, hit].map((c) => c.outcome);
-    assertEquals(outcomes, [
-      undefined,
-      "joined",
-      "passed",
-      "passed",
-      "led",
-      "led",
-      undefined,
-      "hit",
-    ]);
-    for (const call of [joined, passed, led, hit]) {
-      call.expects(0, "x");
-      assertEquals(valueOf(call.trailers, "x-own"), "kept");
-    }
-    failed.expects(5);
-    assertEquals(valueOf(failed.trailers, "x-err"), "7");
-  });
-});
-
-Deno.test("Call counts how long it took by the clock, not by when its caller spoke last", async () => {
-  await withRig(async (rig) => {
-    const caller = await rig.caller();
-    caller.call(GET, "1");
-    caller.call(PUT, "1");
-    await rig.advance(400);
-    for (const request of rig.requests) request.replies(["x"]);
-    await rig.settle();
-    const { led, passed } = rig.proxy.counters.durations;
-    assertEquals([led.sumSeconds, passed.sumSeconds], [0.4, 0.4]);
-  });
 });

@@ -3,7 +3,11 @@ import { withDebugTrailer } from "../../lib/downstream/debug_trailer.ts";
 import { FrameLog } from "../../lib/wire/mod.ts";
 import { FrameParser, type SeenFrame } from "../support/frame_parser.ts";
 import { block, pattern, RESPONSE, TRAILERS } from "../support/frames.ts";
+import { valueOf } from "../support/peer_end.ts";
+import { GET, withRig } from "../support/proxy_rig.ts";
 import { logOf } from "../support/scripted_peer.ts";
+
+const DEBUG = [["x-collapser-debug", "1"]] as const;
 
 Deno.test("withDebugTrailer adds one field to the last block and nothing else", () => {
   const log = logOf([{ headers: RESPONSE }, { data: "abc" }, { headers: TRAILERS }]);
@@ -52,6 +56,44 @@ Deno.test("withDebugTrailer keeps positions, also where the log was dropped up t
     streamId: 1,
     fields: [...TRAILERS, ["x-collapser", "passed"]],
     endStream: true,
+  });
+});
+
+Deno.test("Call tells its outcome in the trailers when asked, and only then", async () => {
+  await withRig({ maxFollowers: 1 }, async (rig) => {
+    const caller = await rig.caller();
+    const silent = caller.call(GET, "1");
+    const joined = caller.call(GET, "1", { metadata: DEBUG });
+    const passed = caller.call("/other.Service/PutItem", "1", { metadata: DEBUG });
+    const full = caller.call(GET, "1", { metadata: DEBUG });
+    const led = caller.call(GET, "2", { metadata: DEBUG });
+    const failed = caller.call(GET, "3", { metadata: DEBUG });
+    const off = caller.call(GET, "2", { metadata: [["x-collapser-debug", "0"]] });
+    await rig.settle();
+    for (const request of rig.requests) {
+      if (request.messages[0] === "3") request.fails(5, [["x-err", "7"]]);
+      else request.replies(["x"], { trailers: [["x-own", "kept"]] });
+    }
+    await rig.settle();
+    const hit = caller.call(GET, "1", { metadata: DEBUG });
+    await rig.settle();
+    const outcomes = [silent, joined, passed, full, led, failed, off, hit].map((c) => c.outcome);
+    assertEquals(outcomes, [
+      undefined,
+      "joined",
+      "passed",
+      "passed",
+      "led",
+      "led",
+      undefined,
+      "hit",
+    ]);
+    for (const call of [joined, passed, led, hit]) {
+      call.expects(0, "x");
+      assertEquals(valueOf(call.trailers, "x-own"), "kept");
+    }
+    failed.expects(5);
+    assertEquals(valueOf(failed.trailers, "x-err"), "7");
   });
 });
 

@@ -1,13 +1,14 @@
 import { assert, assertEquals, assertNotEquals, assertStrictEquals } from "@std/assert";
 import { CollapseMap, compileEligibility } from "../../lib/collapse/mod.ts";
-import { MethodTable } from "../../lib/downstream/method_table.ts";
-import { ProxyCounters, SILENT } from "../../lib/observe/mod.ts";
-import { Router } from "../../lib/downstream/request_route.ts";
 import type { FlightCall } from "../../lib/downstream/flight_call.ts";
-import { HeaderCache, type HeaderList } from "../../lib/wire/mod.ts";
+import { MethodTable } from "../../lib/downstream/method_table.ts";
+import { IdentityRouter, Router } from "../../lib/downstream/request_route.ts";
+import { ProxyCounters, SILENT } from "../../lib/observe/mod.ts";
+import { HeaderCache, HeaderList } from "../../lib/wire/mod.ts";
 import { requestHead } from "../support/caller_end.ts";
 import type { Pairs } from "../support/frames.ts";
-import { GET, PUT } from "../support/proxy_rig.ts";
+import { valueOf, WIDE } from "../support/peer_end.ts";
+import { GET, PUT, withRig } from "../support/proxy_rig.ts";
 
 Deno.test("Router finds the route of a list on the list, once it was worked out", () => {
   const { router, list } = routing();
@@ -52,6 +53,66 @@ Deno.test("Router turns away what is no gRPC call, and knows its own health ques
   const health = router.route(list(requestHead("/grpc.health.v1.Health/Check")));
   assertEquals([health.asksHealth, health.keyHead], [true, undefined]);
 });
+
+Deno.test("IdentityRouter asks again when the key or the methods were forgotten", () => {
+  const map = new CollapseMap<FlightCall>({
+    ...{ maxEntries: 10, maxBytes: 1e6, joinMaxAgeMs: 1e4, maxFollowers: 10 },
+  });
+  const methods = new MethodTable({
+    eligibility: compileEligibility(["auto"]),
+    counters: new ProxyCounters(),
+    observer: SILENT,
+    onForget: () => map.forgetAll(),
+  });
+  const router = new IdentityRouter("a", { methods, map, inKey: () => true, collapses: true });
+  const head = new HeaderCache().list(requestHead(GET));
+  const before = router.route(head);
+  assertStrictEquals(router.route(head), before);
+  map.forgetAll();
+  const after = router.route(head);
+  assertNotEquals(after.keyHead, before.keyHead);
+  assertEquals(after.keyHead?.text, before.keyHead?.text);
+  methods.setPolicies([]);
+  assertNotEquals(router.route(head).epoch, after.epoch);
+});
+
+for (const usesTls of [false, true]) {
+  const scheme = usesTls ? "https" : "http";
+  Deno.test(`Proxy calls a backend ${usesTls ? "over" : "without"} TLS with :scheme ${scheme}, whatever the caller's is`, async () => {
+    await withRig({ backendUsesTls: usesTls }, async (rig) => {
+      const callers = [await rig.caller(), await rig.caller(WIDE, { identity: "a" })];
+      for (const [i, caller] of callers.entries()) {
+        const calls = ["http", "https"].map((own) =>
+          caller.call(GET, "1", {
+            head: [
+              [":method", "POST"],
+              [":scheme", own],
+              [":path", GET],
+              [":authority", "service.test"],
+              ["te", "trailers"],
+              ["content-type", "application/grpc"],
+            ],
+          })
+        );
+        await rig.settle();
+        rig.expectsRequests(i + 1); // whatever the scheme, the question is one
+        const { fields } = rig.request(i);
+        assertEquals(fields.map(([name]) => name), [
+          ":method",
+          ":scheme",
+          ":path",
+          ":authority",
+          "te",
+          "content-type",
+        ]);
+        assertEquals(valueOf(fields, ":scheme"), scheme);
+        rig.request(i).replies(["one"]);
+        await rig.settle();
+        for (const call of calls) call.expects(0, "one");
+      }
+    });
+  });
+}
 
 function routing({ collapses = true } = {}): {
   router: Router;

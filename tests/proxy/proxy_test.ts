@@ -1,6 +1,7 @@
-import { assertEquals } from "@std/assert";
+import { assert, assertEquals } from "@std/assert";
 import { ERROR_CODE } from "../../lib/wire/mod.ts";
-import type { CallerEnd } from "../support/caller_end.ts";
+import { CallerEnd } from "../support/caller_end.ts";
+import { MemorySocket } from "../support/memory_socket.ts";
 import { GET, type ProxyRig, PUT, withRig } from "../support/proxy_rig.ts";
 
 /** How long silent callers hold up a drain at most. */
@@ -215,3 +216,35 @@ function watch(drain: ReturnType<ProxyRig["proxy"]["drain"]>): { left: number | 
   drain.then((left) => result.left = left);
   return result;
 }
+
+Deno.test("Proxy closes connections beyond ten thousand as they come", async () => {
+  await withRig(async (rig) => {
+    const sockets = Array.from({ length: 10_002 }, () => {
+      const socket = new MemorySocket({ written: () => {}, closed: () => {} });
+      rig.proxy.serve(socket, "one of many");
+      return socket;
+    });
+    await rig.settle();
+    assertEquals(sockets.map(({ isClosed }) => isClosed).lastIndexOf(false), 9_999);
+    assertEquals(rig.gauges.connections, 10_000);
+    assertEquals(Object.fromEntries(rig.proxy.counters.connectionErrors.caller), {
+      [ERROR_CODE.enhanceYourCalm]: 2,
+    });
+    assertEquals(rig.heard.at(-1), "caller failed: more than 10000 connections of callers");
+    sockets[0]!.ends();
+    await rig.settle();
+    assert(await rig.caller() instanceof CallerEnd);
+    assertEquals(rig.gauges.connections, 10_000);
+    for (const socket of sockets) socket.ends();
+    await rig.settle();
+  });
+});
+
+Deno.test("Proxy counts and tells of callers whose handshake failed", async () => {
+  await withRig(async (rig) => {
+    rig.proxy.refused("TLS: no certificate", "1.2.3.4:5");
+    await rig.settle();
+    assertEquals(rig.heard.at(-1), "caller failed: TLS: no certificate");
+    assertEquals([...rig.proxy.counters.connectionErrors.caller.values()], [1]);
+  });
+});

@@ -182,14 +182,15 @@ export class ProxyRig {
     await this.settle();
   }
 
-  /** A new caller, its handshake done. */
+  /** A new caller, its handshake done; `identity` is what its certificate says. */
   async caller(
     settings?: SettingPairs,
-    options: { connectionBytes?: number } = {},
+    { identity, ...options }: { connectionBytes?: number; identity?: string } = {},
   ): Promise<CallerEnd> {
     const caller = new CallerEnd(settings, options);
     this.callers.push(caller);
-    this.proxy.serve(caller.socket, `caller-${this.callers.length}`);
+    const remote = `caller-${this.callers.length}`;
+    this.proxy.serve(caller.socket, remote, identity === undefined ? {} : { identity });
     await this.settle();
     return caller;
   }

@@ -4,6 +4,8 @@ import { GET, PUT, withRig } from "../support/proxy_rig.ts";
 
 const REFUSED = "Connection refused";
 
+const [, SERVICE = "", PUT_ITEM = ""] = PUT.split("/");
+
 Deno.test("Endpoint keeps calls waiting in order while a connection is made, and refuses more than it may (8)", async () => {
   await withRig({ dialling: "hangs", backendMaxPending: 3 }, async (rig) => {
     const caller = await rig.caller();
@@ -152,5 +154,51 @@ Deno.test("Endpoint ends calls under way and waiting with 14 when the proxy clos
     rig.proxy.close();
     await rig.settle();
     for (const call of calls) call.expectsFailure(14, "shutting down");
+  });
+});
+
+Deno.test("Endpoint keeps a method within what the policy allows of it, and leaves the others its places", async () => {
+  const policies = [{ service: SERVICE, method: PUT_ITEM, maxConcurrent: 2 }];
+  await withRig({ policies, backendMaxConcurrent: 3 }, async (rig) => {
+    const caller = await rig.caller();
+    const slow = ["1", "2", "3"].map((message) => caller.call(PUT, message));
+    const other = caller.call(GET, "1");
+    await rig.settle();
+    const why = "backend main has 2 calls of this method already, as many as the policy allows";
+    slow[2]!.expectsFailure(8, why);
+    assertEquals(rig.proxy.counters.backends[0]!.refused.method_full, 1);
+    rig.request(2).echoes();
+    await rig.settle();
+    other.expects(0, "re:1");
+    slow[0]!.cancels(); // its place is free as well
+    await rig.settle();
+    const next = caller.call(PUT, "4");
+    await rig.settle();
+    for (const i of [1, 3]) rig.request(i).echoes();
+    await rig.settle();
+    next.expects(0, "re:4");
+  });
+});
+
+Deno.test("Endpoint counts calls of a method that wait, and none that has begun to stream", async () => {
+  const policies = [{ service: SERVICE, method: PUT_ITEM, maxConcurrent: 2 }];
+  await withRig({ policies, backendMaxConcurrent: 1 }, async (rig) => {
+    const caller = await rig.caller();
+    const calls = ["1", "2", "3"].map((message) => caller.call(PUT, message));
+    await rig.settle();
+    assertEquals(calls[2]!.status, 8);
+    assertEquals(rig.gauges.pending, 1);
+    rig.request(0).begins(["one", "two"]);
+    await rig.settle();
+    rig.expectsRequests(2); // the one that waited
+    const next = caller.call(PUT, "4");
+    await rig.settle();
+    assertEquals(rig.gauges.pending, 1);
+    rig.request(0).ends();
+    rig.request(1).echoes();
+    await rig.settle();
+    rig.request(2).echoes();
+    await rig.settle();
+    next.expects(0, "re:4");
   });
 });

@@ -1,9 +1,5 @@
 import { assertEquals } from "@std/assert";
 import { type Failure, statusOfFailure } from "../../lib/upstream/mod.ts";
-import { appendFailure, failureReply, failureTrailers } from "../../lib/upstream/failure_reply.ts";
-import { FrameLog } from "../../lib/wire/mod.ts";
-import { FrameParser } from "../support/frame_parser.ts";
-import { block, pairsOf } from "../support/frames.ts";
 
 /** Every failure there is, and what it becomes. */
 const TABLE: readonly (readonly [failure: Failure, code: number, text: string])[] = [
@@ -30,51 +26,3 @@ Deno.test("statusOfFailure names every failure, and says who speaks", () => {
     assertEquals(statusOfFailure(failure), { code, message: `collapser: ${text}` });
   }
 });
-
-Deno.test("failureReply is a whole reply in one block, its message percent-encoded (scenario 5)", () => {
-  const fields = failureReply({ kind: "unreachable", why: "née\n100%" });
-  assertEquals(pairsOf(fields), [
-    [":status", "200"],
-    ["content-type", "application/grpc"],
-    ["grpc-status", "14"],
-    ["grpc-message", "collapser: the backend cannot be reached: n%C3%A9e%0A100%25"],
-  ]);
-  for (const { fault } of fields) assertEquals(fault, "");
-});
-
-Deno.test("failureTrailers are the last two of these", () => {
-  assertEquals(pairsOf(failureTrailers({ kind: "draining" })), [
-    ["grpc-status", "14"],
-    ["grpc-message", "collapser: shutting down"],
-  ]);
-});
-
-Deno.test("appendFailure ends a log as a reply when it is empty, as trailers when it is not", () => {
-  const [empty, begun] = [new FrameLog(), new FrameLog()];
-  begun.appendHeaders(block([[":status", "200"]]), false);
-  for (const log of [empty, begun]) appendFailure(log, { kind: "draining" });
-  assertEquals(framesOf(empty).map(({ type }) => type), ["HEADERS"]);
-  const [first, last] = framesOf(begun);
-  assertEquals(first, {
-    type: "HEADERS",
-    streamId: 1,
-    fields: [[":status", "200"]],
-    endStream: false,
-  });
-  assertEquals(last, {
-    type: "HEADERS",
-    streamId: 1,
-    fields: pairsOf(failureTrailers({ kind: "draining" })),
-    endStream: true,
-  });
-});
-
-/** The frames of a log, as if it was sent on stream 1. */
-function framesOf(log: FrameLog): ReturnType<FrameParser["read"]> {
-  const bytes = log.bytes.slice(0, log.end);
-  for (let at = 0; at < bytes.length;) {
-    bytes[at + 8] = 1;
-    at += 9 + (bytes[at]! << 16) + (bytes[at + 1]! << 8) + bytes[at + 2]!;
-  }
-  return new FrameParser().read(bytes);
-}

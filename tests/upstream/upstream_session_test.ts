@@ -2,7 +2,7 @@ import { assert, assertEquals } from "@std/assert";
 import { ERROR_CODE, FLAG, FRAME, SETTING } from "../../lib/wire/mod.ts";
 import type { BackendRequest } from "../support/backend_end.ts";
 import { data, goAway, headers, type Pairs, raw, RESPONSE } from "../support/frames.ts";
-import { framed, valueOf } from "../support/peer_end.ts";
+import { framed, type SettingPairs, valueOf } from "../support/peer_end.ts";
 import { GET, PUT, withRig } from "../support/proxy_rig.ts";
 
 const LIST = "/test.Service/ListItems";
@@ -477,5 +477,21 @@ Deno.test("UpstreamSession answers each PING of its backend", async () => {
     assertEquals(rig.backend.seen("PING ack").map(({ opaque }) => opaque), [
       "01 02 03 04 05 06 07 08",
     ]);
+  });
+});
+
+Deno.test("UpstreamSession fails a call here whose head the backend does not accept", async () => {
+  const small: SettingPairs = [[SETTING.maxHeaderListSize, 1_000]];
+  await withRig({ backendSettings: small }, async (rig) => {
+    rig.onRequest = (request) => request.echoes();
+    const caller = await rig.caller();
+    const large = caller.call(GET, "1", { metadata: [["x-large", "v".repeat(1_000)]] });
+    const put = caller.call(PUT, "2", { metadata: [["authorization", "v".repeat(1_000)]] });
+    const good = caller.call(GET, "3");
+    await rig.settle();
+    for (const call of [large, put]) call.expectsFailure(8, "the request's metadata is too large");
+    good.expects(0, "re:3");
+    rig.expectsRequests(1);
+    assertEquals(rig.backend.socket.isClosed, false);
   });
 });

@@ -1,7 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { MAX_WINDOW_BYTES, SETTING } from "../../lib/wire/mod.ts";
-import { data, headers, type Pairs, settings } from "../support/frames.ts";
 import type { CallerCall, CallerEnd } from "../support/caller_end.ts";
+import { data, headers, type Pairs } from "../support/frames.ts";
 import { framed } from "../support/peer_end.ts";
 import { GET, PUT, withRig } from "../support/proxy_rig.ts";
 
@@ -150,56 +150,6 @@ Deno.test("Call that passes asks its backend for no more than its caller reads (
     request.ends();
     await rig.settle();
     assertEquals(call.status, 0);
-  });
-});
-
-Deno.test("Call is held back by its connection's window too, and goes on in turn", async () => {
-  await withRig(async (rig) => {
-    const caller = await rig.caller([[SETTING.initialWindowSize, MAX_WINDOW_BYTES]], {
-      connectionBytes: 0,
-    });
-    const calls = [caller.call(PUT, "1"), caller.call(PUT, "2"), caller.call(GET, "3")];
-    await rig.settle();
-    const message = new Uint8Array(50_000);
-    for (const request of rig.requests) {
-      request.begins();
-      const bytes = framed(message);
-      for (let at = 0; at < bytes.length; at += 16_384) {
-        request.backend.sends(data(request.id, bytes.subarray(at, at + 16_384)));
-      }
-      request.ends();
-    }
-    await rig.settle();
-    const before = calls.reduce((sum, { reply }) => sum + reply.text.length, 0);
-    assertEquals(before, 65_535);
-    caller.grants(100_000);
-    await rig.settle();
-    for (const call of calls) {
-      assertEquals(call.status, 0);
-      assertEquals(call.messages[0]?.length, 50_000);
-    }
-  });
-});
-
-Deno.test("Call goes on when SETTINGS alone widens its window, and not while that is below zero (scenario 21)", async () => {
-  await withRig(async (rig) => {
-    const caller = await rig.caller([[SETTING.initialWindowSize, 60_000]]);
-    const call = caller.call(PUT, "1");
-    await rig.settle();
-    const request = rig.request(0);
-    request.begins();
-    for (let i = 0; i < 8; i++) request.backend.sends(data(request.id, PIECE));
-    await rig.settle();
-    assertEquals(call.reply.text.length, 60_000);
-    caller.sends(settings([SETTING.initialWindowSize, 16_384]));
-    await rig.settle();
-    call.grants(40_000); // still 3,616 below zero
-    await rig.settle();
-    assertEquals(call.reply.text.length, 60_000);
-    caller.sends(settings([SETTING.initialWindowSize, 1_000_000]));
-    request.ends();
-    await rig.settle();
-    assertEquals([call.reply.text.length, call.status], [8 * PIECE.length, 0]);
   });
 });
 

@@ -2,20 +2,11 @@
 
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { ERROR_CODE, latin1, SETTING } from "../../lib/wire/mod.ts";
-import { CallerEnd, requestHead } from "../support/caller_end.ts";
-import {
-  ascii,
-  concat,
-  data,
-  headers,
-  type Pairs,
-  ping,
-  PREFACE,
-  settings,
-} from "../support/frames.ts";
+import { type CallerEnd, requestHead } from "../support/caller_end.ts";
+import { ascii, concat, data, headers, ping, PREFACE, settings } from "../support/frames.ts";
 import { MemorySocket } from "../support/memory_socket.ts";
 import type { SettingPairs } from "../support/peer_end.ts";
-import { GET, type ProxyRig, PUT, withRig } from "../support/proxy_rig.ts";
+import { GET, type ProxyRig, withRig } from "../support/proxy_rig.ts";
 
 /** What the proxy said to a connection that says nothing by itself. */
 interface Stray {
@@ -153,7 +144,7 @@ Deno.test("CallerSession ends one connection for a flood, and no call of another
   });
 });
 
-Deno.test("Pump stops to read a caller whose answers wait unread", async () => {
+Deno.test("CallerSession is read no more while its caller leaves answers wait unread", async () => {
   await withRig(async (rig) => {
     const caller = await rig.caller();
     caller.socket.hold();
@@ -169,27 +160,6 @@ Deno.test("Pump stops to read a caller whose answers wait unread", async () => {
     const largest = Math.max(...caller.wire.slice(queued).map(({ length }) => length));
     assert(largest > 2 ** 20 && largest < 2 * 2 ** 20, `${largest}`);
     assertEquals(caller.calls.every(({ reply }) => reply.endedBy === "HEADERS"), true);
-  });
-});
-
-Deno.test("Proxy closes connections beyond ten thousand as they come", async () => {
-  await withRig(async (rig) => {
-    const sockets = Array.from({ length: 10_002 }, () => {
-      const socket = new MemorySocket({ written: () => {}, closed: () => {} });
-      rig.proxy.serve(socket, "one of many");
-      return socket;
-    });
-    await rig.settle();
-    assertEquals(sockets.map(({ isClosed }) => isClosed).lastIndexOf(false), 9_999);
-    assertEquals(rig.gauges.connections, 10_000);
-    assertEquals(failures(rig), { [ERROR_CODE.enhanceYourCalm]: 2 });
-    assertEquals(rig.heard.at(-1), "caller failed: more than 10000 connections of callers");
-    sockets[0]!.ends();
-    await rig.settle();
-    assert(await rig.caller() instanceof CallerEnd);
-    assertEquals(rig.gauges.connections, 10_000);
-    for (const socket of sockets) socket.ends();
-    await rig.settle();
   });
 });
 
@@ -291,145 +261,7 @@ Deno.test("CallerSession gives room back when the calls that took it are gone", 
   });
 });
 
-Deno.test("UpstreamSession fails a call here whose head the backend does not accept", async () => {
-  const small: SettingPairs = [[SETTING.maxHeaderListSize, 1_000]];
-  await withRig({ backendSettings: small }, async (rig) => {
-    rig.onRequest = (request) => request.echoes();
-    const caller = await rig.caller();
-    const large = caller.call(GET, "1", { metadata: [["x-large", "v".repeat(1_000)]] });
-    const put = caller.call(PUT, "2", { metadata: [["authorization", "v".repeat(1_000)]] });
-    const good = caller.call(GET, "3");
-    await rig.settle();
-    for (const call of [large, put]) call.expectsFailure(8, "the request's metadata is too large");
-    good.expects(0, "re:3");
-    rig.expectsRequests(1);
-    assertEquals(rig.backend.socket.isClosed, false);
-  });
-});
-
-Deno.test("Call says so when a reply has more metadata than its caller accepts, and to it alone", async () => {
-  await withRig(async (rig) => {
-    const [wide, small] = [
-      await rig.caller(),
-      await rig.caller([[SETTING.maxHeaderListSize, 500]]),
-    ];
-    const trailers: Pairs = [["x-large", "v".repeat(500)]];
-    for (const [i, path] of [GET, PUT].entries()) {
-      const led = small.call(path, "asked");
-      await rig.settle();
-      const joined = wide.call(path, "asked");
-      await rig.settle();
-      for (const request of rig.requests.slice(i)) {
-        if (!request.isOver) request.replies(["answer"], { trailers });
-      }
-      await rig.settle();
-      led.expectsFailure(8, "the reply's metadata is too large");
-      joined.expects(0, "answer");
-      if (path !== GET) continue;
-      const stored = small.call(path, "asked");
-      await rig.settle();
-      stored.expectsFailure(8, "the reply's metadata is too large");
-      rig.expectsRequests(1);
-    }
-    const streamed = small.call(PUT, "more");
-    await rig.settle();
-    rig.request(-1).begins(["first"]);
-    await rig.settle();
-    assertEquals(streamed.messages, ["first"]);
-    rig.request(-1).ends({ trailers });
-    await rig.settle();
-    assertEquals([streamed.status, streamed.messages], [8, ["first"]]);
-    const fine = small.call(GET, "other");
-    await rig.settle();
-    rig.request(-1).replies(["small"]);
-    await rig.settle();
-    fine.expects(0, "small");
-  });
-});
-
-Deno.test("UpstreamSession gives a backend up that owes an answer and gives no sign of life", async () => {
-  await withRig({ backendTimeoutMs: 600_000 }, async (rig) => {
-    const caller = await rig.caller();
-    rig.backend.answersPings = false;
-    const [shared, passed] = [caller.call(GET, "1"), caller.call(PUT, "2")];
-    await rig.advance(19_900);
-    assertEquals(rig.backend.seen("PING").length, 0);
-    await rig.advance(200);
-    assertEquals(rig.backend.seen("PING").length, 1);
-    await rig.advance(9_800);
-    assertEquals([shared.status, rig.backends.length], [undefined, 1]);
-    await rig.advance(200);
-    const text = "the connection to the backend was lost: no sign of life for 30 s";
-    for (const call of [shared, passed]) call.expectsFailure(14, text);
-    assertEquals([rig.backends.length, rig.backends[0]!.socket.isClosed], [2, true]);
-    rig.onRequest = (request) => request.echoes();
-    const next = caller.call(GET, "3");
-    await rig.settle();
-    next.expects(0, "re:3");
-  });
-});
-
-Deno.test("UpstreamSession asks an idle backend nothing, and a patient one rarely", async () => {
-  await withRig({ backendTimeoutMs: 10_000_000 }, async (rig) => {
-    const caller = await rig.caller();
-    const first = caller.call(PUT, "1");
-    await rig.settle();
-    rig.request(0).echoes();
-    await rig.advance(3_600_000);
-    first.expects(0, "re:1");
-    assertEquals(rig.backend.seen("PING").length, 0, "no call is open");
-    const watch = caller.call(PUT, "2");
-    await rig.advance(310_000);
-    assertEquals(rig.backend.seen("PING").length, 1);
-    await rig.advance(20_000);
-    assertEquals(rig.backend.seen("PING").length, 2);
-    await rig.advance(3_000_000);
-    assertEquals(rig.backend.seen("PING").length, 11, "one in five minutes");
-    rig.request(1).begins(["news"]); // by which a server forgives what came before
-    await rig.advance(30_000);
-    assertEquals(rig.backend.seen("PING").length, 12);
-    rig.request(1).ends();
-    await rig.advance(600_000);
-    assertEquals(rig.backend.seen("PING").length, 12);
-    watch.expects(0, "news");
-  });
-});
-
-Deno.test("UpstreamSession does not take slow data for silence", async () => {
-  await withRig(async (rig) => {
-    const caller = await rig.caller();
-    const call = caller.call(PUT, "1");
-    await rig.settle();
-    rig.request(0).begins();
-    for (let i = 0; i < 20; i++) {
-      await rig.advance(15_000);
-      rig.request(0).sends("tick");
-    }
-    rig.request(0).ends();
-    await rig.settle();
-    assertEquals([call.messages.length, rig.backend.seen("PING").length], [20, 0]);
-  });
-});
-
-Deno.test("UpstreamSession notices a silent backend although no call waits for long", async () => {
-  await withRig(async (rig) => {
-    rig.onRequest = (request) => request.backend === rig.backends[0] || request.echoes();
-    const caller = await rig.caller();
-    rig.backend.answersPings = false;
-    let call = caller.call(PUT, "0");
-    for (let second = 1; second <= 35; second++) {
-      await rig.advance(500);
-      call.cancels();
-      await rig.advance(500);
-      call = caller.call(PUT, String(second));
-    }
-    await rig.settle();
-    assertEquals(rig.backends.length, 2);
-    call.expects(0, "re:35");
-  });
-});
-
-Deno.test("Pump and Connection stay quiet about a client that was cut off while it waited", async () => {
+Deno.test("CallerSession stays quiet about a client that was cut off while it waited", async () => {
   await withRig(async (rig) => {
     const client = await stray(rig, ascii("GET / HTTP/1.1\r\n\r\n"));
     client.socket.ends(new Error("Connection reset by peer"));
