@@ -31,12 +31,7 @@ import { rng } from "./cuts.ts";
 import { FakeClock } from "./fake_clock.ts";
 import { MemorySocket } from "./memory_socket.ts";
 import type { SettingPairs } from "./peer_end.ts";
-
-/** Turns of the microtask queue without any move after which all is quiet: no chain of promises here is so long. */
-const QUIET_TURNS = 32;
-
-/** Rounds of quiet and noise after which a rig is taken to go on for ever. */
-const MAX_ROUNDS = 100_000;
+import { pass, untilQuiet } from "./quiet.ts";
 
 /** The method most tests call: its name makes it eligible. */
 export const GET = "/test.Service/GetItem";
@@ -158,22 +153,13 @@ export class ProxyRig {
 
   /** Waits until nothing moves any more. */
   async settle(): Promise<void> {
-    for (let round = 0; round < MAX_ROUNDS; round++) {
-      const before = this.#activity;
-      for (let turn = 0; turn < QUIET_TURNS; turn++) await undefined;
-      if (this.clock.step(this.clock.now())) continue; // whoever asked for the next turn of the loop
-      if (this.#activity === before) return this.#expectsNoTrouble();
-    }
-    throw new Error("Cannot bring the proxy to rest: it goes on and on");
+    await untilQuiet(this.clock, () => this.#activity);
+    this.#expectsNoTrouble();
   }
 
   /** Time passes, everybody being woken when it is due. */
   async advance(ms: number): Promise<void> {
-    await this.settle();
-    const untilMs = this.clock.now() + ms;
-    while (this.clock.step(untilMs)) await this.settle();
-    this.clock.jump(untilMs);
-    await this.settle();
+    await pass(this.clock, ms, () => this.settle());
   }
 
   /** Time passes without anybody being woken in time: the loop is busy. */

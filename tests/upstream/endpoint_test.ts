@@ -1,6 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { ERROR_CODE } from "../../lib/wire/mod.ts";
 import { GET, PUT, withRig } from "../support/proxy_rig.ts";
+import { EndpointRig } from "./endpoint_rig.ts";
 
 const REFUSED = "Connection refused";
 
@@ -201,4 +202,107 @@ Deno.test("Endpoint counts calls of a method that wait, and none that has begun 
     await rig.settle();
     next.expects(0, "re:4");
   });
+});
+
+Deno.test("Endpoint sends no more calls once more than its budget allows", async () => {
+  const rig = await EndpointRig.open({ maxConcurrent: 1_000 });
+  for (let i = 0; i < 200; i++) rig.call(`${i}`);
+  await rig.settle();
+  for (const request of [...rig.requests]) request.resets(ERROR_CODE.refusedStream);
+  await rig.settle();
+  assertEquals(rig.requests.length, 200 + 124); // a hundred, and a fifth of those that are sent meanwhile
+  assertEquals(rig.counters.answers.counts[14], 76);
+  for (const { open } of rig.backends) for (const request of open) request.echoes();
+  await rig.settle();
+  assertEquals([rig.counters.answers.counts[0], rig.counters.calls], [124, 324]);
+  await rig.finish();
+});
+
+Deno.test("Endpoint learns how many calls its backend takes from answers, and from no other end", async () => {
+  const rig = await EndpointRig.open({ adapts: true, maxConcurrent: 100 });
+  assertEquals(rig.counters.limit, 8); // while it is measured
+  for (let i = 0; i < 100; i++) {
+    const { exchange } = rig.call(`${i}`);
+    rig.endpoint.settle(exchange, { kind: "backendTimeout", timeoutMs: 1 });
+  }
+  await rig.settle();
+  assertEquals(rig.counters.limit, 8);
+  for (let i = 0; i < 32; i++) {
+    assertEquals(rig.counters.limit, 8);
+    rig.call(`${i}`);
+    await rig.settle();
+    rig.request(-1).echoes();
+    await rig.settle();
+  }
+  assertEquals(rig.counters.limit, 64);
+  await rig.finish();
+});
+
+Deno.test("Endpoint takes no place, counts nothing and tells its group nothing of a call of the sidecar's own", async () => {
+  const rig = await EndpointRig.open({ maxPending: 0 });
+  rig.call("holder");
+  const { owner } = rig.call("own", { isProbe: true });
+  await rig.settle();
+  assertEquals(rig.requests.length, 2);
+  assertEquals(rig.held, { inflight: 1, pending: 0 });
+  rig.request(1).echoes();
+  await rig.settle();
+  assertEquals(owner.heard, ["ended"]);
+  const { calls, latency, answers, refused } = rig.counters;
+  assertEquals([calls, latency.count, answers.counts[0], refused.pending_full], [1, 0, 0, 0]);
+  assertEquals([rig.group.left, rig.group.answered], [[], []]);
+  rig.dialling = "refuses";
+  rig.backend.socket.ends();
+  await rig.settle();
+  const failed = rig.call("own", { isProbe: true });
+  assertEquals([failed.owner.heard, failed.exchange.reply.status], [["ended"], 14]);
+  assertEquals(rig.counters.refused.unreachable, 0);
+  await rig.finish();
+});
+
+Deno.test("Endpoint tells its group of the first message alone, and whenever it can be reached or no longer", async () => {
+  const rig = await EndpointRig.open();
+  assertEquals([rig.group.reached, rig.endpoint.isDown, rig.endpoint.trouble], [1, false, ""]);
+  const { exchange } = rig.call("1");
+  await rig.settle();
+  rig.request(0).begins();
+  await rig.settle();
+  assertEquals(rig.group.answered, []);
+  rig.request(0).sends("a");
+  rig.request(0).sends("b");
+  rig.request(0).ends();
+  await rig.settle();
+  assertEquals(rig.group.answered, [exchange]);
+  rig.dialling = "refuses";
+  rig.backend.socket.ends();
+  await rig.settle();
+  assertEquals([rig.group.reached, rig.endpoint.isDown], [2, true]);
+  assertEquals(rig.endpoint.trouble, REFUSED);
+  rig.dialling = "accepts";
+  await rig.advance(1_000);
+  assertEquals([rig.group.reached, rig.endpoint.isDown, rig.endpoint.trouble], [3, false, ""]);
+  rig.dialling = "hangs";
+  rig.backend.socket.ends();
+  await rig.advance(700); // and it may come back any moment
+  assertEquals([rig.group.reached, rig.endpoint.isDown, rig.counters.up], [4, false, false]);
+  await rig.finish();
+});
+
+Deno.test({
+  name: "Endpoint refuses no caller for a call of the sidecar's own that waits for a connection",
+  ignore: true, // a fault: the bulkhead's queue holds and counts it like a caller's
+  async fn() {
+    const rig = await EndpointRig.open({ dialling: "hangs", maxPending: 1 });
+    const own = rig.call("own", { isProbe: true });
+    assertEquals(rig.held, { inflight: 0, pending: 0 });
+    const { owner } = rig.call("1");
+    assertEquals(owner.heard, []);
+    rig.dialling = "accepts";
+    rig.answerDials();
+    await rig.settle();
+    for (const request of [...rig.requests]) request.echoes();
+    await rig.settle();
+    assertEquals([own.owner.heard, owner.heard], [["ended"], ["ended"]]);
+    await rig.finish();
+  },
 });
