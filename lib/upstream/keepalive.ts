@@ -67,7 +67,8 @@ export class Keepalive extends Alarm {
     if (!isBusy) return; // the next call goes on
     const mayPingMs = this.hasFlowed ? nowMs : this.#pingedMs + PAUSE_MS;
     const dueMs = Math.max(nowMs - silentMs + SILENCE_MS, mayPingMs);
-    if (dueMs > nowMs) return this.#timers.set(this, dueMs);
+    // Looked at again in time for a silence that begins after this: what flows then ends the pause.
+    if (dueMs > nowMs) return this.#timers.set(this, Math.min(dueMs, nowMs + SILENCE_MS));
     this.#watched.ping(PING);
     this.#pingedMs = nowMs;
     this.#isAsking = true;
