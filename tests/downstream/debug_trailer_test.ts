@@ -1,8 +1,8 @@
 import { assertEquals } from "@std/assert";
 import { withDebugTrailer } from "../../lib/downstream/debug_trailer.ts";
 import { FrameLog } from "../../lib/wire/mod.ts";
-import { FrameParser, type SeenFrame } from "../support/frame_parser.ts";
 import { block, pattern, RESPONSE, TRAILERS } from "../support/frames.ts";
+import { framesOf } from "../support/log_frames.ts";
 import { valueOf } from "../support/peer_end.ts";
 import { GET, withRig } from "../support/proxy_rig.ts";
 import { logOf } from "../support/scripted_peer.ts";
@@ -96,13 +96,3 @@ Deno.test("Call tells its outcome in the trailers when asked, and only then", as
     assertEquals(valueOf(failed.trailers, "x-err"), "7");
   });
 });
-
-/** The frames of a log from a position on, as if they were sent on stream 1. */
-function framesOf(log: FrameLog, position: number): SeenFrame[] {
-  const bytes = log.bytes.slice(position - log.shift, log.end - log.shift);
-  for (let at = 0; at < bytes.length;) {
-    bytes[at + 8] = 1;
-    at += 9 + (bytes[at]! << 16) + (bytes[at + 1]! << 8) + bytes[at + 2]!;
-  }
-  return new FrameParser().read(bytes);
-}

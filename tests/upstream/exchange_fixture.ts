@@ -69,11 +69,14 @@ export class RecordingOwner implements ExchangeOwner {
   moved = 0;
   /** When the end was told. */
   endedMs = NaN;
+  /** Does something when growth is told. */
+  onGrowth: () => void = () => {};
   /** Does something when the end is told. */
   onEnd: (nowMs: number) => void = () => {};
 
   replyGrew(): void {
     this.heard.push("grew");
+    this.onGrowth();
   }
 
   replyEnded(nowMs: number): void {

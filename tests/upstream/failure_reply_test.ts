@@ -1,8 +1,8 @@
 import { assertEquals } from "@std/assert";
 import { appendFailure, failureReply, failureTrailers } from "../../lib/upstream/failure_reply.ts";
 import { FrameLog } from "../../lib/wire/mod.ts";
-import { FrameParser } from "../support/frame_parser.ts";
 import { block, pairsOf } from "../support/frames.ts";
+import { framesOf } from "../support/log_frames.ts";
 
 Deno.test("failureReply is a whole reply in one block, its message percent-encoded (scenario 5)", () => {
   const fields = failureReply({ kind: "unreachable", why: "née\n100%" });
@@ -41,13 +41,3 @@ Deno.test("appendFailure ends a log as a reply when it is empty, as trailers whe
     endStream: true,
   });
 });
-
-/** The frames of a log, as if it was sent on stream 1. */
-function framesOf(log: FrameLog): ReturnType<FrameParser["read"]> {
-  const bytes = log.bytes.slice(0, log.end);
-  for (let at = 0; at < bytes.length;) {
-    bytes[at + 8] = 1;
-    at += 9 + (bytes[at]! << 16) + (bytes[at + 1]! << 8) + bytes[at + 2]!;
-  }
-  return new FrameParser().read(bytes);
-}

@@ -15,6 +15,12 @@ const TABLE: readonly (readonly [failure: Failure, code: number, text: string])[
   [{ kind: "headersTooLarge", whose: "reply" }, 8, "the reply's metadata is too large"],
   [{ kind: "headersTooLarge", whose: "request" }, 8, "the request's metadata is too large"],
   [{ kind: "pendingFull", backend: "b" }, 8, "too many calls wait for backend b"],
+  [
+    { kind: "methodFull", backend: "b", maxConcurrent: 7 },
+    8,
+    "backend b has 7 calls of this method already, as many as the policy allows",
+  ],
+  [{ kind: "ejected", backend: "b", why: "ill" }, 14, "backend b is left out for a while: ill"],
   [{ kind: "tooSlow" }, 8, "the caller reads too slowly to share this stream"],
   [{ kind: "malformedTimeout", value: "1x" }, 13, 'cannot read the grpc-timeout "1x"'],
   [{ kind: "draining" }, 14, "shutting down"],
@@ -24,5 +30,18 @@ const TABLE: readonly (readonly [failure: Failure, code: number, text: string])[
 Deno.test("statusOfFailure names every failure, and says who speaks", () => {
   for (const [failure, code, text] of TABLE) {
     assertEquals(statusOfFailure(failure), { code, message: `collapser: ${text}` });
+  }
+});
+
+Deno.test("statusOfFailure cuts what a peer or the system said after 512 characters, and says so", () => {
+  const room = 512 - "the backend cannot be reached: ".length;
+  for (
+    const [length, shown] of [[room, "x".repeat(room)], [
+      room + 1,
+      `${"x".repeat(room)}...`,
+    ]] as const
+  ) {
+    const { message } = statusOfFailure({ kind: "unreachable", why: "x".repeat(length) });
+    assertEquals(message, `collapser: the backend cannot be reached: ${shown}`);
   }
 });
