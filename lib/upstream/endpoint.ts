@@ -123,9 +123,10 @@ export class Endpoint implements Backend, PoolOwner {
     this.#refuse(exchange, failure);
   }
 
-  /** Sends the call, or lets it wait, or refuses it. Whoever waits already comes first. */
+  /** Sends the call, or lets it wait, or refuses it. Whoever waits comes first, but for one that had its turn before. */
   #place(exchange: Exchange): void {
-    const isOnTurn = this.#bulkhead.first === undefined || !needsPlace(exchange);
+    const isOnTurn = this.#bulkhead.first === undefined || !needsPlace(exchange) ||
+      exchange.attempts > 0;
     if (isOnTurn && this.#send(exchange)) return;
     if (this.#pool.isDown) {
       this.#refuse(exchange, { kind: "unreachable", why: this.#pool.trouble });

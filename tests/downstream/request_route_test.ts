@@ -56,7 +56,7 @@ Deno.test("Router turns away what is no gRPC call, and knows its own health ques
 
 Deno.test("IdentityRouter asks again when the key or the methods were forgotten", () => {
   const map = new CollapseMap<FlightCall>({
-    ...{ maxEntries: 10, maxBytes: 1e6, joinMaxAgeMs: 1e4, maxFollowers: 10 },
+    ...{ maxCacheEntries: 10, maxCacheBytes: 1e6, joinMaxAgeMs: 1e4, maxFollowers: 10 },
   });
   const methods = new MethodTable({
     eligibility: compileEligibility(["auto"]),
@@ -79,7 +79,7 @@ Deno.test("IdentityRouter asks again when the key or the methods were forgotten"
 for (const usesTls of [false, true]) {
   const scheme = usesTls ? "https" : "http";
   Deno.test(`Proxy calls a backend ${usesTls ? "over" : "without"} TLS with :scheme ${scheme}, whatever the caller's is`, async () => {
-    await withRig({ backendUsesTls: usesTls }, async (rig) => {
+    await withRig({ backendUseTls: usesTls }, async (rig) => {
       const callers = [await rig.caller(), await rig.caller(WIDE, { identity: "a" })];
       for (const [i, caller] of callers.entries()) {
         const calls = ["http", "https"].map((own) =>

@@ -65,7 +65,7 @@ Deno.test("Bulkhead lets calls wait in the order they came, also when one leaves
   assertStrictEquals(walls.first, undefined);
   for (const call of calls) {
     assertEquals(walls.isQueueFull, false);
-    walls.wait(call);
+    walls.wait(call, 0);
     assertEquals(call.place.state, "queued");
   }
   assertEquals([gauges(), walls.isQueueFull], [[0, 3], true]);
@@ -77,7 +77,7 @@ Deno.test("Bulkhead lets calls wait in the order they came, also when one leaves
   walls.enter(a);
   assertEquals([gauges(), a.place.state], [[1, 1], "held"]);
   assertStrictEquals(walls.first, c);
-  walls.wait(b);
+  walls.wait(b, 0);
   walls.enter(c);
   assertStrictEquals(walls.first, b);
 });
@@ -88,7 +88,7 @@ Deno.test("Bulkhead bounds the calls of a method, those that wait included and t
   const [held, waiting, third] = [exchange(bounded), exchange(bounded), exchange(bounded)];
   assertEquals(walls.admitsMethod(held), true);
   walls.enter(held);
-  walls.wait(waiting);
+  walls.wait(waiting, 0);
   assertEquals(walls.admitsMethod(third), false);
   walls.enter(waiting); // still one call
   assertEquals(walls.admitsMethod(third), false);
@@ -110,7 +110,7 @@ Deno.test("Bulkhead bounds the calls of a method, those that wait included and t
 Deno.test("Bulkhead counts a call no longer against its method when it streams by the time it is sent", () => {
   const { walls } = bulkhead();
   const call = exchange({ maxConcurrent: 1 });
-  walls.wait(call);
+  walls.wait(call, 0);
   call.isStreaming = true;
   walls.enter(call);
   assertEquals([call.place.state, call.place.countsForMethod], ["none", false]);
@@ -157,7 +157,7 @@ Deno.test("Bulkhead does what plain lists would, whatever the order of things", 
         walls.enter(call);
         held.push(call);
       } else if (!walls.isQueueFull) {
-        walls.wait(call);
+        walls.wait(call, 0);
         queued.push(call);
       } else idle.push(call);
       if (draw(3) === 0 && queued.length > 0 && held.length < 2) {

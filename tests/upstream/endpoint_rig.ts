@@ -60,6 +60,7 @@ export class EndpointRig {
       counters: new ProxyCounters(),
       observer: { ...SILENT, faultOfOurs: (what) => void this.faults.push(what) },
       replyHeaders: new HeaderCache(),
+      instance: 7,
       random: rng(1),
     };
     const address = { host: "backend.test", port: 50_051 };
@@ -70,6 +71,8 @@ export class EndpointRig {
         connectTimeoutMs: 5_000,
         maxConcurrent: 1,
         maxPending: 10,
+        queueTimeoutMs: 10_000,
+        maxConnections: 8,
         ...options,
       },
       context,

@@ -397,7 +397,7 @@ export const EXITS: readonly Exit[] = [
     name: "retired, and answered",
     from: "sent",
     happens: async ({ rig, request }) => {
-      rig.endpoint.retire();
+      rig.endpoint.retire(() => {});
       await rig.settle();
       assertEquals(rig.held, { inflight: 1, pending: 0 });
       request.echoes();
@@ -500,7 +500,7 @@ export const EXITS: readonly Exit[] = [
   {
     name: "retired while queued",
     from: "queued",
-    happens: ({ rig }) => rig.endpoint.retire(),
+    happens: ({ rig }) => rig.endpoint.retire(() => {}),
     status: 14,
     failure: "unreachable",
     wire: [],

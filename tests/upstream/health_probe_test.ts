@@ -13,7 +13,7 @@ async function answerTo(
   const rig = await EndpointRig.open();
   const answers: Recovery[] = [];
   const { endpoint, timers } = rig;
-  const world = { backend: endpoint, timers, scheme: "http" } as const;
+  const world = { backend: endpoint, timers, scheme: "http", instance: 7 } as const;
   healthProbe(world, "backend a", (recovery) => answers.push(recovery)).start();
   await rig.settle();
   await happens(rig.request(0), rig);
@@ -95,7 +95,7 @@ Deno.test("healthProbe waits a second for its answer, and not less", async () =>
 Deno.test("healthProbe that is stopped says nothing", async () => {
   const rig = await EndpointRig.open();
   const answers: Recovery[] = [];
-  const world = { backend: rig.endpoint, timers: rig.timers, scheme: "http" } as const;
+  const world = { backend: rig.endpoint, timers: rig.timers, scheme: "http", instance: 7 } as const;
   const probe = healthProbe(world, "a", (recovery) => answers.push(recovery));
   probe.start();
   await rig.settle();

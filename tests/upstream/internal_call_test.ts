@@ -37,7 +37,7 @@ function make({ scheme = "http" }: { scheme?: "http" | "https" } = {}) {
   const backend = new FakeBackend();
   const ended: { exchange: Exchange; bytes: number }[] = [];
   const call = new InternalCall(
-    { backend, timers, scheme },
+    { backend, timers, scheme, instance: 7 },
     { path: "/a.S/Ask", authority: "who", message: ascii("what"), patienceMs: 500 },
     (exchange) => ended.push({ exchange, bytes: exchange.reply.log.heldBytes }),
   );
@@ -57,6 +57,7 @@ Deno.test("InternalCall asks for one message of its own, by the clock of its pat
       [":authority", "who"],
       ["te", "trailers"],
       ["content-type", "application/grpc"],
+      ["x-collapser-instance", "7"],
     ]);
     assertEquals(exchange!.target.method, { path: "/a.S/Ask", policy: {} });
     const text = "\0\0\0\0\x04what";

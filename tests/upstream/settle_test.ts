@@ -97,7 +97,7 @@ function expectsCounts({ rig }: Play, exit: Exit): void {
   assertEquals(counters.latency.count, latenciesMs.length);
   const sumMs = latenciesMs.reduce((sum, ms) => sum + ms, 0);
   assertEquals(Math.round(counters.latency.sumSeconds * 1_000), sumMs);
-  const none = { pending_full: 0, method_full: 0, unreachable: 0, ejected: 0 };
+  const none = { pending_full: 0, method_full: 0, unreachable: 0, ejected: 0, queue_timeout: 0 };
   assertEquals(counters.refused, { ...none, ...exit.refused });
 }
 
