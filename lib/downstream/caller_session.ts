@@ -105,6 +105,11 @@ export class CallerSession implements ConnectionSink<Call>, PumpOwner, CallerLin
     this.#awaiting.push(call);
   }
 
+  /** Bytes of requests that calls of the connection say they hold. */
+  get heldBytes(): number {
+    return this.#heldBytes;
+  }
+
   /** A call holds so many bytes of its request more than before. */
   held(moreBytes: number): void {
     this.#heldBytes += moreBytes;

@@ -70,6 +70,8 @@ export class FlightCall implements Reply, ReplySource, ExchangeOwner {
   #exchange: Exchange | undefined = undefined;
   #target: FlightTarget | undefined = undefined;
   #leader: FlightWaiter | undefined = undefined;
+  /** Accounts for what waits of the request: the leader, or when that has left another who waits. */
+  #holder: Waiting | undefined = undefined;
 
   constructor(context: FlightContext) {
     this.#context = context;
@@ -85,7 +87,7 @@ export class FlightCall implements Reply, ReplySource, ExchangeOwner {
   }
 
   /** Makes the backend call for `body` with this caller's metadata and deadline. */
-  start(leader: FlightWaiter, body: FrameLog): void {
+  start(leader: Waiting, body: FrameLog): void {
     const { timers, limits, backend } = this.#context;
     const { route: target, perCall, deadlineMs } = leader;
     const { flight } = this;
@@ -95,12 +97,12 @@ export class FlightCall implements Reply, ReplySource, ExchangeOwner {
     });
     this.#exchange = exchange;
     this.#target = target;
-    this.#leader = leader;
+    this.#holder?.holds(0);
+    this.#leader = this.#holder = leader;
     this.log = exchange.reply.log;
     // Followers may have more time than the leader, or say nothing: the backend's timeout bounds them.
     timers.set(exchange, Math.max(deadlineMs, timers.nowMs + limits.backendTimeoutMs));
     backend.start(exchange);
-    if (exchange.attempt === undefined) leader.holds(body.end); // it is pending
   }
 
   /** A caller has read up to `position`: it is the fastest one that decides how much more the backend may send. */
@@ -123,11 +125,12 @@ export class FlightCall implements Reply, ReplySource, ExchangeOwner {
     if (this.flight.landed && !this.flight.stored) this.forget();
   }
 
-  /** Somebody has left while others wait. What may still be sent for its leader is theirs from then on. */
+  /** Somebody has left while others wait. What is there of its leader's, and may still be sent, is theirs from then on. */
   left(caller: Waiter<FlightCall>): void {
     const exchange = this.#exchange;
-    if (exchange === undefined || caller as Waiting !== this.#leader) return;
-    if (exchange.deadlineMs === NO_DEADLINE) return;
+    if (exchange === undefined) return;
+    this.#account(exchange.unsentBytes);
+    if (caller as Waiting !== this.#leader || exchange.deadlineMs === NO_DEADLINE) return;
     const next = patientWaiter(this.#waiters(), this.#context.timers.nowMs);
     if (next !== undefined) exchange.deadlineMs = next.deadlineMs;
   }
@@ -144,7 +147,13 @@ export class FlightCall implements Reply, ReplySource, ExchangeOwner {
 
   bodyMoved(): void {
     const exchange = this.#exchange;
-    if (exchange !== undefined) this.#leader?.holds(exchange.unsentBytes);
+    if (exchange !== undefined) this.#account(exchange.unsentBytes);
+  }
+
+  /** So much of the request waits, and somebody who waits for its answer accounts for that. */
+  #account(bytes: number): void {
+    if (this.#holder?.flight !== this.flight) this.#holder = this.flight.lastWaiter as Waiting;
+    this.#holder?.holds(bytes);
   }
 
   replyGrew(): void {
@@ -167,8 +176,9 @@ export class FlightCall implements Reply, ReplySource, ExchangeOwner {
     this.status = reply.status;
     this.#note(reply);
     if (reply.isPrivate) this.#turnFollowersAway(exchange);
+    this.#account(0); // a backend may answer what it has not taken
     this.#exchange = undefined;
-    this.#leader = undefined;
+    this.#leader = this.#holder = undefined;
     exchange.body.clear();
     if (this.#outgrewLimit) flight.sealed = true;
     const isGood = !reply.isBrokenOff && (reply.status === STATUS.ok ||
@@ -202,6 +212,7 @@ export class FlightCall implements Reply, ReplySource, ExchangeOwner {
       if (waiter === this.#leader || waiter.stream.position > 0) continue;
       waiter.passAfterAll(copyOf(exchange.body));
     }
+    this.#account(exchange.unsentBytes);
     if (flight.waiterCount === 0) this.cancel(); // the leader had left already
   }
 
@@ -227,8 +238,8 @@ export class FlightCall implements Reply, ReplySource, ExchangeOwner {
   }
 
   /** The callers that wait now, so that they may leave while one goes through them. */
-  #waiters(): FlightWaiter[] {
-    const waiters: FlightWaiter[] = [];
+  #waiters(): Waiting[] {
+    const waiters: Waiting[] = [];
     for (
       let waiter = this.flight.lastWaiter;
       waiter !== undefined;

@@ -37,11 +37,11 @@ export interface FlightWaiter {
 }
 
 /** The waiter with the most time left, if it has more than the leader had. */
-export function patientWaiter(
-  waiters: readonly FlightWaiter[],
+export function patientWaiter<W extends FlightWaiter>(
+  waiters: readonly W[],
   nowMs: number,
-): FlightWaiter | undefined {
-  let best: FlightWaiter | undefined;
+): W | undefined {
+  let best: W | undefined;
   for (const waiter of waiters) {
     if (waiter.deadlineMs === NO_DEADLINE) return waiter;
     if (

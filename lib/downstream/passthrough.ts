@@ -58,7 +58,6 @@ export class Passthrough implements ExchangeOwner {
 
   start(): void {
     this.#call.session.context.backend.start(this.exchange);
-    this.#holdWhilePending();
   }
 
   /** More of the request. */

@@ -210,6 +210,11 @@ export class Proxy {
     this.#timers.cancel(this.#sweep);
   }
 
+  /** Callers' connections that are open, for who looks at what they hold. */
+  get sessions(): Iterable<CallerSession> {
+    return this.#sessions;
+  }
+
   *#calls(): Iterable<Call> {
     for (const { connection } of this.#sessions) {
       for (const { owner } of connection.streams()) if (owner !== undefined) yield owner;

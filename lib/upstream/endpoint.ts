@@ -134,6 +134,7 @@ export class Endpoint implements Backend, PoolOwner {
       this.#refuse(exchange, { kind: "pendingFull", backend: this.name });
     } else {
       this.#bulkhead.wait(exchange, this.#now());
+      exchange.bodyMoved(); // all of it waits, also when it had gone out before
       this.#queueWatch.begin();
       this.#grow();
     }

@@ -73,7 +73,7 @@ export interface ExchangeOwner {
   replyGrew(): void;
   /** The log has its end, the backend's or one of ours. */
   replyEnded(nowMs: number): void;
-  /** Some of the request went out. */
+  /** Another part of the request than before waits to be sent: some went out, or all of it waits. */
   bodyMoved(): void;
   /** The time for which the exchange was set as an alarm has come. */
   timeIsUp(nowMs: number): void;
@@ -170,7 +170,7 @@ export class Exchange extends Alarm {
     return !this.reply.ended && !this.reply.hasBegun && this.body.start === 0;
   }
 
-  /** Some of the body went out. */
+  /** Another part of the body than before waits to be sent. */
   bodyMoved(): void {
     this.#owner?.bodyMoved();
   }
