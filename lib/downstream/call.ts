@@ -127,6 +127,7 @@ export class Call extends ReadingCall<Call> implements FlightWaiter, PassedCall,
     const log = ownHealthReply(bytes.subarray(from, to), this.session.context.isServing());
     if (log === undefined) return this.#passWhole(bytes, from, to, "method");
     this.decide("passed", "method");
+    this.body?.drop(); // nobody else is asked
     this.read({ log, ended: true, status: STATUS.ok, largestListBytes: 0, knowsMethod: false });
   }
 

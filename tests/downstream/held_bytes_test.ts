@@ -1,6 +1,7 @@
 /** Whose account what waits of requests stands in, whatever becomes of their calls. */
 
 import { assertEquals } from "@std/assert";
+import { healthRequest } from "../../lib/grpc/mod.ts";
 import { ERROR_CODE, SETTING } from "../../lib/wire/mod.ts";
 import { goAway } from "../support/frames.ts";
 import type { SettingPairs } from "../support/peer_end.ts";
@@ -54,6 +55,23 @@ Deno.test("FlightCall accounts for nothing once it is answered, though the backe
     call.grants(1_000);
     await rig.settle();
     call.expects(0, "one");
+  });
+});
+
+Deno.test("Call that the sidecar answers by itself holds nothing while its caller reads", async () => {
+  await withRig(async (rig) => {
+    const caller = await rig.caller(NARROW);
+    const call = caller.call("/grpc.health.v1.Health/Check", undefined, { ends: false });
+    await rig.settle();
+    call.sends(healthRequest("collapser"));
+    await rig.settle();
+    assertEquals(held(rig), [healthRequest("collapser").length + 5 + 9]);
+    call.ends();
+    await rig.settle();
+    assertEquals([call.status, held(rig)], [undefined, [0]]);
+    call.grants(1_000);
+    await rig.settle();
+    assertEquals(call.status, 0);
   });
 });
 
