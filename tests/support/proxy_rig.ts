@@ -168,15 +168,14 @@ export class ProxyRig {
     await this.settle();
   }
 
-  /** A new caller, its handshake done; `identity` is what its certificate says. */
+  /** A new caller, its handshake done; `identity` is whom its certificate names. */
   async caller(
     settings?: SettingPairs,
-    { identity, ...options }: { connectionBytes?: number; identity?: string } = {},
+    { identity = "", ...options }: { connectionBytes?: number; identity?: string } = {},
   ): Promise<CallerEnd> {
     const caller = new CallerEnd(settings, options);
     this.callers.push(caller);
-    const remote = `caller-${this.callers.length}`;
-    this.proxy.serve(caller.socket, remote, identity === undefined ? {} : { identity });
+    this.proxy.serve(caller.socket, `caller-${this.callers.length}`, { identity });
     await this.settle();
     return caller;
   }
@@ -216,6 +215,11 @@ export class ProxyRig {
   requestsAt(host: string): BackendRequest[] {
     return this.backends.filter((backend) => this.#hosts.get(backend) === host)
       .flatMap(({ requests }) => requests);
+  }
+
+  /** The host that was dialled for this connection. */
+  hostOf(backend: BackendEnd): string {
+    return this.#hosts.get(backend)!;
   }
 
   /** The connection to this host that was made last. */

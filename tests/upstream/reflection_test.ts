@@ -1,23 +1,15 @@
 import { assertEquals } from "@std/assert";
 import type { BackendRequest } from "../support/backend_end.ts";
+import { describe } from "../support/descriptors.ts";
 import { GET, type ProxyRig, PUT, type RigOptions, withRig } from "../support/proxy_rig.ts";
 
 const ASKS: RigOptions = { cacheDurationMs: 0 };
 const V1 = "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo";
 const V1_ALPHA = "/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo";
 
-/** ServerReflectionResponse: test.Service with GetItem and PutItem, of these levels. */
+/** The answer that describes test.Service, with these levels of GetItem and PutItem. */
 function description(get: number, put: number): Uint8Array {
-  const encoder = new TextEncoder();
-  const field = (number: number, payload: Uint8Array | string) => {
-    const bytes = typeof payload === "string" ? encoder.encode(payload) : payload;
-    return [number << 3 | 2, bytes.length, ...bytes];
-  };
-  const method = (name: string, level: number) =>
-    field(2, Uint8Array.from([...field(1, name), ...field(4, Uint8Array.of(0x90, 2, level))]));
-  const service = [...field(1, "Service"), ...method("GetItem", get), ...method("PutItem", put)];
-  const file = [...field(2, "test"), ...field(6, Uint8Array.from(service))];
-  return Uint8Array.from(field(4, Uint8Array.from(field(1, Uint8Array.from(file)))));
+  return describe("test.Service", { GetItem: get, PutItem: put });
 }
 
 /** Questions about descriptors that are open. */

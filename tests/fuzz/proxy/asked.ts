@@ -3,22 +3,32 @@
 import { assert, assertEquals } from "@std/assert";
 import type { CallerCall, CallerEnd } from "../../support/caller_end.ts";
 import { valueOf } from "../../support/peer_end.ts";
-import { PUT, type RigOptions } from "../../support/proxy_rig.ts";
+import { PUT } from "../../support/proxy_rig.ts";
+import type { Rules } from "./rules.ts";
 
 /** Answered by the sidecar itself or by the backend, so that its reply says nothing of whose it is. */
 export const HEALTH = "/grpc.health.v1.Health/Check";
+
+/** Metadata that tells calls apart that ask the same, and is no part of any key; those sent again keep it. */
+export const CALL_ID = "x-request-id";
 
 /** What a call asks; its metadata says who does. */
 export interface Question {
   readonly path: string;
   readonly auth: string;
   readonly said: string;
+  /** The backend that it is meant for, as far as the routing heeds that; "" for none. */
+  readonly shard: string;
 }
 
 /** A call as it was made. */
 export interface Asked extends Question {
   readonly caller: CallerEnd;
   readonly call: CallerCall;
+  /** Its {@linkcode CALL_ID}; "" for none. */
+  readonly id: string;
+  /** Whom its caller's certificate names. */
+  readonly identity: string;
   readonly isFresh: boolean;
   readonly atMs: number;
   /** Its place among all that happened, and that of the last write whose answer had been seen by then. */
@@ -53,22 +63,28 @@ export function checkReply({ call, path, auth, said }: Asked): void {
   if (count !== undefined) assertEquals(call.messages.length, Number(count), `call ${call.id}`);
 }
 
-function isWrite(path: string, { methods }: RigOptions): boolean {
-  return path === PUT && methods?.[0] !== "*"; // where all methods collapse, this one does as well
+/** The call whose answer this is asked the same, for the same, as the same. */
+export function checkOwner(asked: Asked, byId: ReadonlyMap<string, Asked>): void {
+  const owner = byId.get(valueOf(asked.call.trailers, "x-answers") ?? "");
+  if (owner === undefined) return; // the answer does not say
+  for (const what of ["path", "auth", "shard", "identity"] as const) {
+    assertEquals(asked[what], owner[what], `call ${asked.call.id} got what ${owner.id} asked`);
+  }
 }
 
 /** The answer is not older than it may be. */
 export function checkAge(
   { call, isFresh, atMs, place, writePlace, path }: Asked,
-  options: RigOptions,
+  { keepMs, isWriteShared, invalidates }: Rules,
 ): void {
   const began = placeOf(call, "x-began");
   if (began === 0) return; // it is no answer of the backend's
   const what = `call ${call.id} got an answer`;
   const endedMs = Number(valueOf(call.trailers, "x-at"));
-  assert(endedMs + options.cacheDurationMs! >= atMs, `${what} that has expired`);
-  if (isFresh || isWrite(path, options)) assert(began > place, `${what} older than its question`);
-  if (options.invalidate === "service" && options.methods?.[0] !== "*") {
+  assert(endedMs + keepMs >= atMs, `${what} that has expired`);
+  const isWrite = path === PUT && !isWriteShared;
+  if (isFresh || isWrite) assert(began > place, `${what} older than its question`);
+  if (invalidates && !isWriteShared) {
     assert(began > writePlace, `${what} older than a write that was answered before`);
   }
 }

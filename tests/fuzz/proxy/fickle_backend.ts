@@ -1,15 +1,10 @@
-import { assert } from "@std/assert";
 import { ERROR_CODE } from "../../../lib/wire/mod.ts";
-import type { BackendEnd, BackendRequest } from "../../support/backend_end.ts";
-import { block, data, goAway, headers, type Pairs, raw } from "../../support/frames.ts";
+import type { BackendRequest } from "../../support/backend_end.ts";
+import { block, data, headers, type Pairs } from "../../support/frames.ts";
 import { valueOf } from "../../support/peer_end.ts";
-import type { ProxyRig } from "../../support/proxy_rig.ts";
-import type { Draws } from "../draws.ts";
-import type { Timeline } from "./asked.ts";
-
-/** What the proxy announces (see `lib/connection/limits.ts`), and what the protocol begins with. */
-const STREAM_WINDOW_BYTES = 262_144;
-const FIRST_WINDOW_BYTES = 65_535;
+import { CALL_ID } from "./asked.ts";
+import type { Scene } from "./scene.ts";
+import { isSidecars, SidecarsQuestions } from "./sidecars_questions.ts";
 
 const MESSAGE_PREFIX_BYTES = 5;
 
@@ -20,62 +15,62 @@ const REPLY_HEADERS: readonly Pairs[] = [
   [["cache-control", "max-age=1"]],
 ];
 
-/** How far the scripted backend has come with a request. */
-interface Answer {
-  /** When its request was there, as a place among all that happened. */
-  readonly place: number;
-  isBegun: boolean;
-  messages: number;
-  /** DATA of the reply. */
-  sentBytes: number;
-  isOver: boolean;
-}
+/** What a host does with requests: what chance says, one by one; nothing; or the same with each as it comes. */
+type Mood = "fickle" | "mute" | "well" | "ill";
+const MOODS: readonly Mood[] = ["fickle", "ill", "ill", "mute", "well"];
 
-/** A backend that answers in parts, out of order, wrongly or not at all; what it says names whose it is. */
+/** Backends that answer in parts, out of order, wrongly or not at all; what they say names whose it is. */
 export class FickleBackend {
-  readonly #draws: Draws;
-  readonly #rig: ProxyRig;
-  readonly #timeline: Timeline;
-  readonly #answers = new Map<BackendRequest, Answer>();
+  readonly questions: SidecarsQuestions;
+  readonly #scene: Scene;
+  readonly #moods = new Map<string, Mood>();
 
-  constructor(draws: Draws, rig: ProxyRig, timeline: Timeline) {
-    this.#draws = draws;
-    this.#rig = rig;
-    this.#timeline = timeline;
-    rig.onRequest = (request) => void this.#answerOf(request);
+  constructor(scene: Scene) {
+    this.#scene = scene;
+    this.questions = new SidecarsQuestions(scene);
+    scene.rig.onRequest = (request) => this.#comes(request);
+    if (scene.draws.chance(0.5)) this.changeMood();
   }
 
+  /** A request of a caller's that is open, at a host that answers when it is asked to. */
   any(): BackendRequest | undefined {
-    const open = this.#rig.requests.filter((request) => this.#isOpen(request));
-    return open.length === 0 ? undefined : this.#draws.pick(open);
+    const { draws, rig, answers } = this.#scene;
+    const open = rig.requests.filter((request) =>
+      !isSidecars(request) && this.#moodAt(request) !== "mute" && answers.isOpen(request)
+    );
+    return open.length === 0 ? undefined : draws.pick(open);
   }
 
-  #isOpen(request: BackendRequest): boolean {
-    return !this.#answerOf(request).isOver && request.seen.reset === undefined &&
-      !request.backend.socket.isClosed;
+  /** A host is of another mood from now on. */
+  changeMood(): void {
+    const { draws, hosts } = this.#scene;
+    const host = draws.pick(hosts.addresses);
+    const mood = draws.pick(MOODS);
+    draws.note(`${host} is ${mood}`);
+    this.#moods.set(host, mood);
   }
 
-  #answerOf(request: BackendRequest): Answer {
-    let answer = this.#answers.get(request);
-    if (answer === undefined) {
-      answer = {
-        place: this.#timeline.next(),
-        isBegun: false,
-        messages: 0,
-        sentBytes: 0,
-        isOver: false,
-      };
-      this.#answers.set(request, answer);
-    }
-    return answer;
+  #moodAt({ backend }: BackendRequest): Mood {
+    return this.#moods.get(this.#scene.rig.hostOf(backend)) ?? "fickle";
+  }
+
+  #comes(request: BackendRequest): void {
+    const { draws, answers } = this.#scene;
+    answers.of(request); // it has come now
+    if (!answers.isOpen(request)) return;
+    const mood = this.#moodAt(request);
+    if (mood === "well") this.#endWell(request);
+    else if (isSidecars(request)) {
+      if (draws.chance(0.5)) this.questions.answer(request); // they are not asked for long
+    } else if (mood === "ill") this.#failIll(request);
   }
 
   answer(request: BackendRequest): void {
-    const draws = this.#draws;
-    const answer = this.#answerOf(request);
+    const { draws, answers } = this.#scene;
+    const answer = answers.of(request);
     const most = draws.chance(0.3) ? 60_000 : 3_000;
     const size = draws.chance(0.15) ? draws.below(most) : 0;
-    draws.note(`backend: on ${request.id} a part of ${size}`);
+    draws.note(`${this.#where(request)} gets a part of ${size}`);
     if (!answer.isBegun) {
       if (draws.chance(0.1)) request.backend.sends(headers(request.id, [[":status", "103"]]));
       answer.isBegun = true;
@@ -89,110 +84,97 @@ export class FickleBackend {
 
   /** One more message, where the windows have room for it. */
   #say(request: BackendRequest, size: number): void {
-    const answer = this.#answerOf(request);
+    const { answers } = this.#scene;
+    const answer = answers.of(request);
     const auth = valueOf(request.fields, "authorization");
     const said = (request.messages[0] ?? "").replace(/\.+$/, "");
     const text = `${request.path} ${auth} ${said} #${answer.messages} ${"~".repeat(size)}`;
     const bytes = text.length + MESSAGE_PREFIX_BYTES;
-    if (bytes > this.#windowOf(request) || bytes > this.#connectionWindow(request.backend)) return;
+    if (bytes > answers.windowOf(request)) return;
     answer.messages++;
     answer.sentBytes += bytes;
     request.sends(text);
   }
 
-  #windowOf(request: BackendRequest): number {
-    return STREAM_WINDOW_BYTES + request.seen.granted - this.#answerOf(request).sentBytes;
-  }
-
-  #connectionWindow(backend: BackendEnd): number {
-    const sent = backend.requests.reduce((sum, each) => sum + this.#answerOf(each).sentBytes, 0);
-    const grants = backend.seen("WINDOW_UPDATE").filter(({ streamId }) => streamId === 0);
-    return grants.reduce((sum, { increment }) => sum + increment, FIRST_WINDOW_BYTES) - sent;
-  }
-
-  /** Nobody is given credit for what was not sent; and where all that was sent is read, there is room for more. */
-  checkCredit({ isAllRead }: { isAllRead: boolean }): void {
-    for (const request of this.#rig.requests) {
-      const { id, seen } = request;
-      const { sentBytes } = this.#answerOf(request);
-      assert(
-        seen.granted <= sentBytes,
-        `request ${id} got credit for ${seen.granted} of ${sentBytes}`,
-      );
-      if (!isAllRead || !this.#isOpen(request)) continue;
-      const window = this.#windowOf(request);
-      assert(window > STREAM_WINDOW_BYTES / 2, `a window of ${window} is left to request ${id}`);
-    }
-  }
-
   #end(request: BackendRequest, status: number): void {
-    const answer = this.#answerOf(request);
+    const { draws, rig, timeline, answers } = this.#scene;
+    const answer = answers.of(request);
     answer.isOver = true;
-    this.#draws.note(`backend: on ${request.id} status ${status}`);
+    draws.note(`${this.#where(request)} gets status ${status}`);
     request.ends({
       status,
       trailers: [
         ["x-count", String(answer.messages)],
         ["x-began", String(answer.place)],
-        ["x-ended", String(this.#timeline.next())],
-        ["x-at", String(this.#rig.clock.now())],
+        ["x-ended", String(timeline.next())],
+        ["x-at", String(rig.clock.now())],
+        ["x-answers", valueOf(request.fields, CALL_ID) ?? ""],
       ],
     });
   }
 
   fail(request: BackendRequest): void {
-    const draws = this.#draws;
-    const answer = this.#answerOf(request);
+    const { draws, answers } = this.#scene;
+    const answer = answers.of(request);
     answer.isOver = true;
-    draws.note(`backend: ${request.id} fails`);
+    draws.note(`${this.#where(request)} fails`);
     const { backend, id } = request;
     draws.pick([
-      () => request.resets(draws.pick([ERROR_CODE.cancel, ERROR_CODE.refusedStream, 0, 2, 11])),
+      () =>
+        this.#reset(request, draws.pick([ERROR_CODE.cancel, ERROR_CODE.refusedStream, 0, 2, 11])),
       () => backend.sends(data(id, "half a message", { endStream: true })),
       () => backend.sends(headers(id, [[":status", "503"]], { endStream: draws.chance(0.5) })),
       () => backend.sends(headers(id, [["Illegal", "1"]], { endStream: true })),
       () => backend.sends(headers(id, block([]), { endStream: true })),
-      () => answer.isBegun ? request.resets(8) : request.fails(draws.pick([4, 1, 7])),
+      () => answer.isBegun ? request.resets(8) : request.fails(draws.pick([4, 1, 7, 14])),
     ])();
   }
 
-  breakConnection(): void {
-    const { backends } = this.#rig;
-    if (backends.length === 0) return;
-    const draws = this.#draws;
-    const backend = draws.pick(backends);
-    draws.note("a backend's connection comes to its end");
-    draws.pick([
-      () => backend.sends(goAway(draws.below(20), 0)),
-      () => backend.sends(goAway(2 ** 31 - 1, 0)),
-      () => backend.socket.ends(),
-      () => backend.socket.ends(new Deno.errors.ConnectionReset("gone")),
-      () => backend.sends(raw(0, {}, draws.bytes(3))),
-      () => this.#sendsAnything(backend),
-    ])();
+  #reset(request: BackendRequest, code: number): void {
+    const answer = this.#scene.answers.of(request);
+    answer.isRefused = code === ERROR_CODE.refusedStream && !answer.isBegun;
+    request.resets(code);
   }
 
-  /** Frames of any kind but those that replies are made of. */
-  #sendsAnything(backend: BackendEnd): void {
-    const draws = this.#draws;
-    for (let left = draws.between(1, 4); left > 0; left--) {
-      const streamId = draws.below(2 * backend.requests.length + 4);
-      const payload = draws.bytes(draws.below(12));
-      backend.sends(raw(draws.between(2, 11), { flags: draws.below(64), streamId }, payload));
-    }
+  /** What a host that is ill does with all that comes. */
+  #failIll(request: BackendRequest): void {
+    const { draws, answers } = this.#scene;
+    const { backend, id } = request;
+    if (draws.chance(0.2)) return; // nothing comes of it for now
+    const [what, fail] = draws.pick<[what: string, fail: () => void]>([
+      ["14", () => request.fails(14)],
+      ["a reset", () => this.#reset(request, ERROR_CODE.internalError)],
+      ["a refusal", () => this.#reset(request, ERROR_CODE.refusedStream)],
+      ["503", () => backend.sends(headers(id, [[":status", "503"]], { endStream: true }))],
+      ["the end of its connection", () => answers.end(backend)],
+      ["GOAWAY that leaves it out", () => answers.goAway(backend, id - 1)],
+    ]);
+    draws.note(`${this.#where(request)} gets ${what}`);
+    answers.of(request).isOver = true;
+    fail();
   }
 
-  /** Those that waited for a place are sent when others have ended. */
+  #where({ backend, id }: BackendRequest): string {
+    return `${this.#scene.rig.hostOf(backend)}: ${id}`;
+  }
+
+  // ---- the end
+
+  /** Everybody is well from now on, whatever comes. */
+  heal(): void {
+    for (const host of this.#scene.hosts.addresses) this.#moods.set(host, "well");
+  }
+
+  /** All that is open is answered; those that waited for a place are sent then, and answered as they come. */
   async answerAll(): Promise<void> {
-    for (let sent = -1; sent !== this.#rig.requests.length;) {
-      sent = this.#rig.requests.length;
-      for (const request of this.#rig.requests) if (this.#isOpen(request)) this.#endWell(request);
-      await this.#rig.settle();
-    }
+    const { rig, answers } = this.#scene;
+    for (const request of rig.requests) if (answers.isOpen(request)) this.#endWell(request);
+    await rig.settle();
   }
 
   #endWell(request: BackendRequest): void {
-    const answer = this.#answerOf(request);
+    if (isSidecars(request)) return this.questions.answerWell(request);
+    const answer = this.#scene.answers.of(request);
     if (!answer.isBegun) request.begins([]);
     answer.isBegun = true;
     this.#end(request, 0);

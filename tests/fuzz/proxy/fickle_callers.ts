@@ -3,12 +3,15 @@ import { latin1, SETTING } from "../../../lib/wire/mod.ts";
 import { type CallerEnd, requestHead } from "../../support/caller_end.ts";
 import { block, headers, type Pairs, raw, windowUpdate } from "../../support/frames.ts";
 import { GET, type ProxyRig, PUT } from "../../support/proxy_rig.ts";
-import type { Draws } from "../draws.ts";
-import { type Asked, HEALTH, placeOf, type Question, type Timeline } from "./asked.ts";
+import { type Asked, CALL_ID, HEALTH, placeOf, type Question } from "./asked.ts";
+import { nameAt, routingHeader } from "./hosts.ts";
+import { LIST } from "./rules.ts";
+import type { Scene } from "./scene.ts";
 
 const MOST_CALLERS = 4;
-const LIST = "/test.Service/ListItems";
-const PATHS = [GET, GET, LIST, PUT];
+
+/** What is asked, what is shared most often. */
+const ASKED = [GET, GET, LIST, PUT];
 
 /** What may be said of a call, beside what it asks. */
 const METADATA: readonly Pairs[] = [
@@ -18,7 +21,6 @@ const METADATA: readonly Pairs[] = [
   [["grpc-timeout", "50m"]],
   [["grpc-timeout", "2S"]],
   [["grpc-timeout", "0S"]],
-  [["x-request-id", "one"]],
   [["grpc-accept-encoding", "gzip, identity"]],
 ];
 
@@ -29,14 +31,19 @@ export class FickleCallers {
   readonly lost = new Set<CallerEnd>();
   /** Frames of any kind, each of which may have been a call. */
   strays = 0;
-  readonly #draws: Draws;
-  readonly #rig: ProxyRig;
-  readonly #timeline: Timeline;
+  readonly #scene: Scene;
+  readonly #identities = new Map<CallerEnd, string>();
 
-  constructor(draws: Draws, rig: ProxyRig, timeline: Timeline) {
-    this.#draws = draws;
-    this.#rig = rig;
-    this.#timeline = timeline;
+  constructor(scene: Scene) {
+    this.#scene = scene;
+  }
+
+  get #draws(): Scene["draws"] {
+    return this.#scene.draws;
+  }
+
+  get #rig(): ProxyRig {
+    return this.#scene.rig;
   }
 
   ask(): void {
@@ -46,7 +53,7 @@ export class FickleCallers {
   /** Whoever asks how the sidecar itself is, or the backend. */
   askHealth(): void {
     const body = healthRequest(this.#draws.pick(["collapser", ""]));
-    this.#call({ path: HEALTH, auth: "a", said: latin1(body, 0, body.length) });
+    this.#call({ path: HEALTH, auth: "a", said: latin1(body, 0, body.length), shard: "" });
   }
 
   /** Windows are opened wide, and requests that go on are ended. */
@@ -67,9 +74,12 @@ export class FickleCallers {
     const small = this.#draws.chance(0.3);
     this.#draws.note(`a caller${small ? " with small windows" : ""}`);
     const windowBytes = small ? this.#draws.pick([100, 0, 3_000]) : 2 ** 20;
-    await this.#rig.caller([[SETTING.initialWindowSize, windowBytes]], {
+    const identity = this.#draws.pick(["", "", "ann", "bob"]);
+    const caller = await this.#rig.caller([[SETTING.initialWindowSize, windowBytes]], {
       connectionBytes: small ? this.#draws.pick([0, 1_000_000]) : 2 ** 24,
+      identity,
     });
+    this.#identities.set(caller, identity);
   }
 
   #anyCaller(): CallerEnd | undefined {
@@ -81,10 +91,18 @@ export class FickleCallers {
   #ask(): Question {
     const draws = this.#draws;
     return {
-      path: draws.pick(PATHS),
+      path: draws.pick(ASKED),
       auth: draws.chance(0.2) ? "b" : "a",
       said: `${draws.below(3)}`.padEnd(draws.chance(0.05) ? draws.below(6_000) : 1, "."),
+      shard: this.#shard(),
     };
+  }
+
+  /** A backend by its name, a word that has to be hashed, or nothing. */
+  #shard(): string {
+    const { draws, hosts } = this.#scene;
+    if (routingHeader(hosts) === undefined) return "";
+    return draws.pick([...hosts.addresses.map((host) => nameAt(host, hosts)), "word", ""]);
   }
 
   /** Several ask the same. */
@@ -93,27 +111,40 @@ export class FickleCallers {
     for (let left = this.#draws.between(2, 6); left > 0; left--) this.#call(question);
   }
 
-  #call({ path, auth, said }: Question): void {
+  #call(question: Question): void {
     const caller = this.#anyCaller();
     if (caller === undefined || caller.seen("GOAWAY").length > 0) return;
-    const draws = this.#draws;
+    const { draws, rig, timeline } = this.#scene;
+    const { path, said } = question;
+    const id = draws.chance(0.75) ? `c${this.asked.length}` : "";
     const special = draws.chance(0.2) ? draws.pick(METADATA) : [];
-    const metadata: Pairs = [["authorization", auth], ...special];
+    const metadata = this.#metadata(question, id, special);
     const isHeadOnly = draws.chance(0.04);
     const ends = draws.chance(0.92);
     const hasMessage = draws.chance(0.97);
     const call = isHeadOnly
       ? caller.begins((id) => [headers(id, [...requestHead(path), ...metadata])])
       : caller.call(path, hasMessage ? said : undefined, { metadata, ends });
-    draws.note(`call ${call.id} ${path} ${auth} ${said.slice(0, 3)} ${special.join()}`);
+    draws.note(`call ${call.id} ${path} ${said.slice(0, 3)} ${metadata.join(" ")}`);
     this.asked.push({
-      ...{ caller, call, path, auth, said },
+      ...{ ...question, caller, call, id },
+      identity: this.#identities.get(caller)!,
       hasEnded: ends && !isHeadOnly,
       isFresh: special.some(([, value]) => value === "no-cache"),
-      atMs: this.#rig.clock.now(),
-      place: this.#timeline.next(),
+      atMs: rig.clock.now(),
+      place: timeline.next(),
       writePlace: this.#lastWriteSeen(),
     });
+  }
+
+  #metadata({ auth, shard }: Question, id: string, special: Pairs): Pairs {
+    const header = routingHeader(this.#scene.hosts);
+    return [
+      ["authorization", auth],
+      ...header === undefined || shard === "" ? [] : [[header, shard] as const],
+      ...id === "" ? [] : [[CALL_ID, id] as const],
+      ...special,
+    ];
   }
 
   /** The place of the last write that was answered, as far as callers can know. */
@@ -175,7 +206,7 @@ export class FickleCallers {
     for (let left = draws.between(1, 6); left > 0; left--) {
       const streamId = draws.below(2 * caller.calls.length + 4);
       const payload = draws.chance(0.3)
-        ? block([...requestHead(draws.pick(PATHS)), ["authorization", "a"]])
+        ? block([...requestHead(draws.pick(ASKED)), ["authorization", "a"]])
         : draws.bytes(draws.below(14));
       caller.sends(raw(draws.below(11), { flags: draws.below(64), streamId }, payload));
       this.strays++;

@@ -1,23 +1,36 @@
-import { CallerSession } from "../../../lib/downstream/caller_session.ts";
+import { assert, assertEquals } from "@std/assert";
+import type { Call, CallerSession } from "../../../lib/downstream/mod.ts";
+import type { Exchange } from "../../../lib/upstream/mod.ts";
 import type { ProxyRig } from "../../support/proxy_rig.ts";
 
-/** Bytes of requests that calls say they hold, by the map of the proxy that they belong to. */
-const held = new WeakMap<object, number>();
-
-const count = CallerSession.prototype.held;
-
-/** What a session counts nobody can ask it for, and a little that is left over would never be seen. */
-CallerSession.prototype.held = function (moreBytes: number): void {
-  const { map } = this.context;
-  const before = held.get(map);
-  if (before !== undefined) held.set(map, before + moreBytes);
-  count.call(this, moreBytes);
-};
-
-export function watchHeld({ proxy }: ProxyRig): void {
-  held.set(proxy.map, 0);
+/**
+ * What connections say they hold of requests is what there is, found by going from the proxy's connections to their
+ * calls and on to every log that these lead to. A shared request stands for all who wait for it, and one of them
+ * accounts for it.
+ */
+export function checkHeld({ proxy }: ProxyRig): void {
+  const shared = new Set<Exchange>();
+  let saidBytes = 0;
+  let ownBytes = 0;
+  for (const session of proxy.sessions) {
+    const bytes = callsOf(session).reduce((sum, call) => sum + bytesOf(call), 0);
+    assert(session.heldBytes >= bytes, `${session.heldBytes} bytes are held, ${bytes} are there`);
+    saidBytes += session.heldBytes;
+    ownBytes += bytes;
+    for (const { flight } of callsOf(session)) {
+      if (flight?.reply.exchange !== undefined) shared.add(flight.reply.exchange);
+    }
+  }
+  const sharedBytes = [...shared].reduce((sum, { unsentBytes }) => sum + unsentBytes, 0);
+  assertEquals(saidBytes, ownBytes + sharedBytes, "bytes of requests that are held");
 }
 
-export function heldBytes({ proxy }: ProxyRig): number {
-  return held.get(proxy.map)!;
+function callsOf({ connection }: CallerSession): Call[] {
+  return [...connection.streams()].flatMap(({ owner }) => owner ?? []);
+}
+
+/** What is kept of a request for its own call alone: gathered, or not yet taken by the backend. */
+function bytesOf(call: Call): number {
+  if (call.ownExchange !== undefined) return call.ownExchange.unsentBytes;
+  return call.flight === undefined ? call["body"]?.log?.end ?? 0 : 0;
 }

@@ -1,54 +1,87 @@
-import { assert, assertEquals } from "@std/assert";
-import { WIDE } from "../../support/peer_end.ts";
+import { assertEquals } from "@std/assert";
+import type { MemorySocket } from "../../support/memory_socket.ts";
 import { ProxyRig, type RigOptions } from "../../support/proxy_rig.ts";
 import type { Draws } from "../draws.ts";
-import { checkAge, checkEnds, checkReply, HEALTH, Timeline } from "./asked.ts";
+import { Accounts, checkCalls, checkOutcomes } from "./accounts.ts";
+import { Answers } from "./answers.ts";
+import { Timeline } from "./asked.ts";
 import { FickleBackend } from "./fickle_backend.ts";
 import { FickleCallers } from "./fickle_callers.ts";
-import { heldBytes, watchHeld } from "./held_bytes.ts";
-import { randomOptions } from "./options.ts";
+import { FickleNetwork } from "./fickle_network.ts";
+import { expectAllBack, heal } from "./healing.ts";
+import { checkHeld } from "./held_bytes.ts";
+import { type Hosts, randomHosts } from "./hosts.ts";
+import { randomOptions, randomPolicies, unusual } from "./options.ts";
+import { checkSentOnce, checkShards } from "./placement.ts";
+import { Rules } from "./rules.ts";
+import type { Scene } from "./scene.ts";
 
 const MOST_STEPS = 80;
-/** A proxy among callers and a backend that do anything; each reply says whose it is and how long it must be. */
+
+/** Results that have expired are swept once a second. */
+const SWEPT_WITHIN_MS = 2_000;
+
+/** Calls are passed on with what is left of their time, and given up when it is over: none has more. */
+const CALLS_END_WITHIN_MS = 12_000;
+
+/** What goes over what chance says, for tests of the checks themselves. */
+export interface Planted {
+  readonly hosts?: Partial<Hosts>;
+  readonly options?: RigOptions;
+  /** The proxy alone is told so, and is judged as if it had not been. */
+  readonly lies?: RigOptions;
+}
+
+/** A proxy among callers and backends that do anything; each reply says whose it is and how long it must be. */
 export class ProxyCase {
-  readonly #draws: Draws;
-  readonly #rig: ProxyRig;
+  readonly #scene: Scene;
   readonly #callers: FickleCallers;
   readonly #backend: FickleBackend;
+  readonly #network: FickleNetwork;
+  readonly #accounts: Accounts;
+  /** Ends that do not read. */
+  readonly #held = new Set<MemorySocket>();
   #drained: Promise<number> | undefined = undefined;
-  readonly #options: RigOptions;
 
-  /** `planted` goes over what chance says, for tests of the checks themselves. */
-  constructor(draws: Draws, planted: RigOptions = {}) {
-    this.#draws = draws;
-    const options = { ...randomOptions(draws), ...planted };
-    draws.note(JSON.stringify(options));
-    this.#options = options;
-    this.#rig = new ProxyRig(options);
-    watchHeld(this.#rig);
+  constructor(draws: Draws, planted: Planted = {}) {
+    const hosts = { ...randomHosts(draws), ...planted.hosts };
+    const options = { ...randomOptions(draws, hosts), ...planted.options };
+    draws.note(JSON.stringify(hosts));
+    draws.note(unusual(options, hosts));
+    const rig = new ProxyRig({ ...options, ...planted.lies, opens: false });
     const timeline = new Timeline();
-    this.#callers = new FickleCallers(draws, this.#rig, timeline);
-    this.#backend = new FickleBackend(draws, this.#rig, timeline);
+    const answers = new Answers(rig, timeline);
+    const rules = new Rules(options);
+    this.#scene = { draws, rig, options, hosts, rules, timeline, answers };
+    this.#callers = new FickleCallers(this.#scene);
+    this.#backend = new FickleBackend(this.#scene);
+    this.#network = new FickleNetwork(this.#scene);
+    this.#accounts = new Accounts(this.#scene);
+    rig.proxy.open();
   }
 
   async run(): Promise<void> {
-    const draws = this.#draws;
-    await this.#rig.settle();
+    const { draws, rig } = this.#scene;
+    await rig.settle();
     await this.#callers.add();
     await this.#callers.add();
     const isHasty = draws.chance(0.5); // many things in one turn of the loop
     for (let left = 5 + draws.below(MOST_STEPS); left > 0; left--) {
       await this.#step();
       if (isHasty && !draws.chance(0.3)) continue;
-      await this.#rig.settle();
-      this.#checkPending();
+      await rig.settle();
+      const { hasBeenSilent } = this.#network;
+      this.#accounts.check({ hasBeenSilent, isAnyHeld: this.#held.size > 0 });
+      checkHeld(rig);
     }
     await this.#finish();
   }
 
   async #step(): Promise<void> {
-    const draws = this.#draws;
+    const { draws, rig } = this.#scene;
     const request = this.#backend.any();
+    const question = this.#backend.questions.any();
+    const isAnyOut = rig.proxy.inspection.backends().some(({ standing }) => standing !== "healthy");
     const step = draws.weighted<() => unknown>([
       [1, () => this.#callers.add()],
       [10, () => this.#callers.ask()],
@@ -58,15 +91,24 @@ export class ProxyCase {
       [2, () => this.#callers.cancel()],
       [14, () => request !== undefined && this.#backend.answer(request)],
       [1, () => request !== undefined && this.#backend.fail(request)],
+      [3, () => question !== undefined && this.#backend.questions.answer(question)],
+      [1.5, () => this.#backend.changeMood()],
       [0.3, () => this.#callers.leave()],
       [1.5, () => this.#callers.window()],
       [1, () => this.#hold()],
       [0.2, () => this.#callers.breakOne()],
-      [0.3, () => this.#backend.breakConnection()],
-      [0.2, () => this.#dialling()],
-      [0.1, () => this.#silence()],
+      [0.5, () => this.#network.breakConnection()],
+      [0.3, () => this.#network.dialling()],
+      [0.1, () => this.#network.greeting()],
+      [1, () => this.#network.rename()],
+      [0.1, () => this.#network.silence()],
+      [0.2, () => this.#rule()],
       [5, () => this.#wait()],
       [0.1, () => this.#drain()],
+      // What is to come comes by time, or by calls.
+      [isAnyOut ? 4 : 0, () => this.#pass(1_100)],
+      [isAnyOut ? 4 : 0, () => this.#callers.burst()],
+      [isAnyOut ? 2 : 0, () => this.#backend.changeMood()],
     ]);
     await step();
     if (draws.chance(0.01)) await this.#stall();
@@ -74,120 +116,90 @@ export class ProxyCase {
 
   /** An end stops reading, or goes on. */
   #hold(): void {
-    const { callers, backends } = this.#rig;
+    const { draws, rig: { callers, backends } } = this.#scene;
     const ends = [...callers, ...backends];
     if (ends.length === 0) return;
-    const { socket } = this.#draws.pick(ends);
-    if (this.#draws.chance(0.5)) socket.release();
-    else socket.hold();
+    const { socket } = draws.pick(ends);
+    if (draws.chance(0.5)) {
+      this.#held.delete(socket);
+      socket.release();
+    } else {
+      this.#held.add(socket);
+      socket.hold();
+    }
   }
 
-  #dialling(): void {
-    this.#rig.dialling = this.#draws.pick(["accepts", "refuses", "hangs"]);
-    this.#rig.answerDials();
-  }
-
-  /** The backend's host is gone without a word: only a PING tells. */
-  async #silence(): Promise<void> {
-    this.#draws.note("a backend falls silent");
-    for (const backend of this.#rig.backends) backend.answersPings = false;
-    await this.#rig.advance(60_000);
+  /** The policy file says something else. */
+  #rule(): void {
+    const { draws, rig, rules } = this.#scene;
+    const policies = randomPolicies(draws);
+    draws.note(`the policy file says ${JSON.stringify(policies)}`);
+    rules.allow(policies);
+    rig.proxy.setPolicies(policies);
   }
 
   // ---- time
 
   async #wait(): Promise<void> {
-    const ms = this.#draws.pick([1, 4, 12, 60, 110, 1_100, 5_000]);
-    this.#draws.note(`${ms} ms pass`);
-    await this.#rig.advance(ms);
+    await this.#pass(this.#scene.draws.pick([1, 4, 12, 60, 110, 1_100, 5_000]));
+  }
+
+  async #pass(ms: number): Promise<void> {
+    const { draws, rig } = this.#scene;
+    draws.note(`${ms} ms pass`);
+    await rig.advance(ms);
   }
 
   /** The loop is busy; what had come before has been read, so that its age is known. */
   async #stall(): Promise<void> {
-    await this.#rig.settle();
-    await this.#rig.stall(this.#draws.below(2_000));
+    const { draws, rig } = this.#scene;
+    await rig.settle();
+    await rig.stall(draws.below(2_000));
   }
 
   #drain(): void {
-    this.#draws.note("a drain begins");
-    this.#drained ??= this.#rig.proxy.drain(500);
+    const { draws, rig } = this.#scene;
+    draws.note("a drain begins");
+    this.#drained ??= rig.proxy.drain(500);
   }
 
   // ---- the end
 
   /** Everybody does what is expected, until every call has its end. */
   async #finish(): Promise<void> {
-    const rig = this.#rig;
-    this.#draws.note("everybody comes to an end");
-    rig.dialling = "accepts";
-    rig.answerDials();
+    const { draws, rig, answers } = this.#scene;
+    draws.note("everybody comes to an end");
     for (const { socket } of [...rig.callers, ...rig.backends]) socket.release();
     await rig.settle();
     this.#callers.finish();
     await rig.settle();
-    this.#backend.checkCredit({ isAllRead: this.#drained === undefined });
-    for (let round = 0; round < 3; round++) {
-      await this.#backend.answerAll();
-      await rig.advance(4_000);
-    }
+    answers.checkCredit({ isAllRead: this.#drained === undefined });
+    const named = await heal(this.#scene, { backend: this.#backend, network: this.#network });
+    if (this.#drained === undefined) await expectAllBack(this.#scene, named);
+    await rig.advance(CALLS_END_WITHIN_MS);
     await this.#drained;
     for (const caller of this.#callers.lost) caller.leaves();
     await rig.settle();
-    this.#backend.checkCredit({ isAllRead: false });
-    this.#checkCalls();
-    this.#checkAccounts();
-    assertEquals(heldBytes(rig), 0, "bytes of requests that are held");
-    await rig.advance(2_000);
+    answers.checkCredit({ isAllRead: false });
+    this.#checkEnds();
+    await rig.advance(this.#scene.rules.keepMs + SWEPT_WITHIN_MS);
     const { entries, bytes } = rig.proxy.map.stored;
     if (this.#drained === undefined) {
       assertEquals([entries, bytes], [0, 0], "results that are kept");
     }
+    for (const caller of rig.callers) caller.leaves();
+    await rig.settle();
+    answers.checkNoneOpen();
+    this.#accounts.checkRest();
     await rig.finish();
   }
 
-  /** No call waits while there is room for it. */
-  #checkPending(): void {
-    const rig = this.#rig;
-    const { backendSettings, backendMaxConcurrent } = this.#options;
-    if (backendSettings !== WIDE || rig.dialling !== "accepts" || !rig.proxy.readiness.ready) {
-      return;
-    }
-    const { pending, inflight } = rig.gauges;
-    assert(
-      pending === 0 || inflight! >= backendMaxConcurrent!,
-      `${pending} calls wait for nothing`,
-    );
-  }
-
-  #checkCalls(): void {
-    assertEquals(this.#rig.heard.filter((text) => text.startsWith("fault of ours")), []);
-    for (const asked of this.#callers.asked) {
-      const { call, caller } = asked;
-      if (asked.path !== HEALTH) checkReply(asked);
-      if (asked.path !== HEALTH) checkAge(asked, this.#options);
-      if (this.#callers.lost.has(caller) || call.cancelled) continue;
-      const { endedBy, reset } = call.reply;
-      const isRefused = this.#drained !== undefined && reset !== undefined;
-      assert(endedBy === "HEADERS" || isRefused, `call ${call.id} has no end: ${reset}`);
-      assert(call.status !== undefined || isRefused, `call ${call.id} has no status`);
-    }
-    for (const caller of this.#rig.callers) if (!this.#callers.lost.has(caller)) checkEnds(caller);
-  }
-
-  /** Each call that was heard has one outcome; who broke off may not have been heard. */
-  #checkAccounts(): void {
-    const rig = this.#rig;
-    const outcomes = Object.values(rig.outcomes).reduce((sum, count) => sum + count, 0);
-    const uncounted = this.#callers.asked.length - outcomes;
-    assert(
-      uncounted >= -this.#callers.strays,
-      `${outcomes} outcomes of ${this.#callers.asked.length} calls`,
-    );
-    const mayBeUnheard = this.#callers.asked.filter(({ caller, call }) =>
-      this.#callers.lost.has(caller) ||
-      this.#drained !== undefined && call.reply.reset !== undefined
-    );
-    assert(uncounted <= mayBeUnheard.length, `${uncounted} calls have no outcome`);
-    rig.uncounted = uncounted;
+  #checkEnds(): void {
+    const callers = this.#callers;
+    const isDrained = this.#drained !== undefined;
+    checkSentOnce(this.#scene);
+    checkShards(this.#scene, this.#network);
+    checkCalls(this.#scene, { callers, isDrained });
+    this.#scene.rig.uncounted = checkOutcomes(this.#scene, { callers, isDrained });
   }
 }

@@ -3,7 +3,7 @@ import type { Target } from "../run.ts";
 
 export const proxy: Target = {
   name: "proxy",
-  about: "the whole proxy in memory: callers and a backend that do anything, and time",
+  about: "the whole proxy in memory: callers and backends that do anything, and time",
   weight: 5,
   run: (draws) => new ProxyCase(draws).run(),
 };
