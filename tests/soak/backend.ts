@@ -1,15 +1,17 @@
 /**
- * The soak's backend, on our own server role: a process that can be killed and come back on its port.
+ * A backend of the soak, on our own server role: a process that can be killed and come back on its port.
  *
- *     deno run -A tests/soak/backend.ts PORT
+ *     deno run -A tests/soak/backend.ts PORT [INDEX COUNT replicas|shards]
  *
  * Says `listening PORT`, then obeys lines of its standard input: `goaway` (every connection is to end in order),
- * `abort` (every connection is cut), `count` (answered with one line of JSON). SIGTERM ends it in order.
+ * `abort` (every connection is cut), `stall` (nothing is answered any more) and `resume`, `count` (answered with one
+ * line of JSON). SIGTERM ends it in order.
  *
  * @module
  */
 
 import { listen } from "../../lib/transport/mod.ts";
+import { type BackendKind, Place } from "./place.ts";
 import { type ServedContext, ServedSession } from "./served_session.ts";
 
 /** What `count` is answered with. */
@@ -29,8 +31,15 @@ let calls = 0;
 let lateMs = 0;
 let whenEmpty: (() => void) | undefined;
 
+/** While it is stalled, resolved when it goes on. */
+let stall: PromiseWithResolvers<void> | undefined;
+
+const [port = "0", index = "0", count = "1", kind = "replicas"] = Deno.args;
+
 const context: ServedContext = {
   refused: new Set(),
+  place: new Place(Number(index), { count: Number(count), kind: kind as BackendKind }),
+  awake: () => stall?.promise ?? Promise.resolve(),
   called: () => void calls++,
   closed(session) {
     sessions.delete(session);
@@ -38,7 +47,7 @@ const context: ServedContext = {
   },
 };
 
-if (import.meta.main) await main(Number(Deno.args[0] ?? 0));
+if (import.meta.main) await main(Number(port));
 
 async function main(port: number): Promise<void> {
   const listening = listen({ hostname: "127.0.0.1", port }, (socket) => {
@@ -76,6 +85,11 @@ function watchLateness(): void {
 function obey(order: string): void {
   if (order === "goaway") { for (const session of sessions) session.drain(); }
   if (order === "abort") { for (const session of sessions) session.abort(); }
+  if (order === "stall") stall ??= Promise.withResolvers();
+  if (order === "resume") {
+    stall?.resolve();
+    stall = undefined;
+  }
   if (order !== "count") return;
   const open = [...sessions].reduce((sum, { connection }) => sum + connection.openStreams, 0);
   console.log(JSON.stringify({ calls, open, lateMs } satisfies BackendCounts));

@@ -1,24 +1,38 @@
 import { Child } from "../../bench/load/child.ts";
 import { within } from "../support/waiting.ts";
 import type { BackendCounts } from "./backend.ts";
+import { backendName } from "./content.ts";
+import type { BackendKind } from "./place.ts";
 
 const PROGRAM = new URL("./backend.ts", import.meta.url);
 
 /** A busy machine takes its time. */
 const LIMIT_MS = 60_000;
 
-/** The backend, over all the processes that it is one after another; always on the same port. */
+/** A backend, over all the processes that it is one after another; always on the same port. */
 export class BackendChild implements AsyncDisposable {
+  readonly name: string;
   port = 0;
+  readonly #index: number;
+  readonly #among: { readonly count: number; readonly kind: BackendKind };
   /** Calls that came to those that are gone, as far as they lived to tell. */
   #earlierCalls = 0;
   /** Longest that a timer in any of them came late, freezing included. */
   lateMs = 0;
   #child: Child | undefined = undefined;
 
+  /** One of `count` backends, from 0. */
+  constructor(index: number, among: { count: number; kind: BackendKind }) {
+    this.name = backendName(index);
+    this.#index = index;
+    this.#among = among;
+  }
+
   /** Starts it; resolves when it listens. */
   async start(): Promise<void> {
-    const args = ["run", "-A", "--no-lock", PROGRAM.href, String(this.port)];
+    const { count, kind } = this.#among;
+    const place = [this.port, this.#index, count, kind].map(String);
+    const args = ["run", "-A", "--no-lock", PROGRAM.href, ...place];
     const child = new Child(Deno.execPath(), args);
     this.#child = child;
     const line = await within(child.line(), "a backend that listens", LIMIT_MS);
@@ -34,7 +48,7 @@ export class BackendChild implements AsyncDisposable {
     await child.stop();
   }
 
-  async tell(order: "goaway" | "abort"): Promise<void> {
+  async tell(order: "goaway" | "abort" | "stall" | "resume"): Promise<void> {
     await this.#child!.write(order);
   }
 

@@ -2,7 +2,7 @@ import { Connection, type ReceivedHeaders, type Stream } from "../../lib/connect
 import { decodeGrpcMessage, formatTimeout } from "../../lib/grpc/mod.ts";
 import { Pump, type PumpOwner, type Socket, Turn } from "../../lib/transport/mod.ts";
 import { ERROR_CODE, errorCodeName, Field, HeaderCache } from "../../lib/wire/mod.ts";
-import { METHODS, TENANT_HEADER } from "./content.ts";
+import { METHODS, SHARD_HEADER, TENANT_HEADER } from "./content.ts";
 import type { CallCarrier, SoakCall } from "./soak_call.ts";
 
 const turn = new Turn();
@@ -61,7 +61,7 @@ export class CallerLink implements PumpOwner, CallCarrier {
   }
 
   open(call: SoakCall): void {
-    const { name, tenant, deadlineMs, cacheControl, wantsDebug } = call.choice;
+    const { name, tenant, shard, deadlineMs, cacheControl, wantsDebug } = call.choice;
     const head = headers.list([
       [":method", "POST"],
       [":scheme", "http"],
@@ -70,6 +70,7 @@ export class CallerLink implements PumpOwner, CallCarrier {
       ["te", "trailers"],
       ["content-type", "application/grpc"],
       [TENANT_HEADER, tenant],
+      ...shard === undefined ? [] : [[SHARD_HEADER, shard] as const],
     ]);
     const extra: Field[] = [];
     const add = (name: string, value: string) =>

@@ -36,6 +36,19 @@ export type MethodName = keyof typeof METHODS;
 export const TENANTS = ["a", "b", "c"] as const;
 export const TENANT_HEADER = "x-tenant";
 
+/** Which of several shards a call is meant for, by the backend's name. */
+export const SHARD_HEADER = "x-shard";
+
+/** What a backend is called, beside its address. */
+export function backendName(index: number): string {
+  return `b${index}`;
+}
+
+/** Whose a reply is: that of a tenant, or of a tenant at one shard. */
+export function ownerOf({ tenant, shard = "" }: { tenant: string; shard?: string }): string {
+  return shard === "" ? tenant : `${tenant}@${shard}`;
+}
+
 /** How the backend ends a call. */
 export type Ending =
   | { readonly how: "ok" }
@@ -106,9 +119,9 @@ export function requestMessage(key: string, index: number): Uint8Array {
 }
 
 export function replyMessage(
-  { key, tenant, plan, index }: { key: string; tenant: string; plan: Plan; index: number },
+  { key, owner, plan, index }: { key: string; owner: string; plan: Plan; index: number },
 ): Uint8Array {
-  return labelled(`${key}|${tenant}|${index}`, plan.replies[index]!);
+  return labelled(`${key}|${owner}|${index}`, plan.replies[index]!);
 }
 
 /** The key in a request's message; undefined when it has none. */
@@ -137,9 +150,9 @@ export const BACKENDS_WORD = "the backend was given";
  * What the backend says when a call's plan is to fail. A key that comes once is not in it: texts that all differ would
  * fill the sidecar's table of known header lists slowly, up to its bound, and its memory would not be flat until then.
  */
-export function failureText(key: string, tenant: string): string {
+export function failureText(key: string, owner: string): string {
   const item = key.includes(`:${ONCE}-`) ? `${key.split(":")[0]} but ${ONCE}` : key;
-  return `no ${item} for ${tenant}`;
+  return `no ${item} for ${owner}`;
 }
 
 function endingOf(chance: number, { mayRefuse }: { mayRefuse: boolean }): Ending {
@@ -168,7 +181,7 @@ function labelled(label: string, length: number): Uint8Array {
 }
 
 /** FNV-1a. */
-function hashOf(text: string): number {
+export function hashOf(text: string): number {
   let hash = 0x811c9dc5;
   for (let at = 0; at < text.length; at++) {
     hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);

@@ -26,11 +26,14 @@ export const OUTCOMES = [
 ] as const;
 export type Outcome = typeof OUTCOMES[number];
 
-/** When no call could count on the backend. */
+/** When no call could count on a backend. */
 export interface Outages {
-  /** Whether any part of the time between was within an outage. */
-  overlap(fromMs: number, toMs: number): boolean;
+  /** Whether any part of the time between was within an outage of that backend; of any where none is named. */
+  overlap(fromMs: number, toMs: number, backend?: string): boolean;
 }
+
+/** Methods whose calls may be shared, by their names or by what the policy file says now and then. */
+const MAY_BE_SHARED: ReadonlySet<string> = new Set(["get", "list", "post"]);
 
 /** What a call came to; `fault` says why that is wrong where it is. */
 export function judge(call: SoakCall, outages: Outages): { outcome: Outcome; fault?: string } {
@@ -55,7 +58,7 @@ function judgeStatus(
   call: SoakCall,
   { status, message, outages }: { status: number; message: string; outages: Outages },
 ): { outcome: Outcome; fault?: string } {
-  const { choice: { deadlineMs, key, name, tenant }, plan: { ending, replies } } = call;
+  const { choice: { deadlineMs, key, name, shard }, plan: { ending, replies }, owner } = call;
   const tookMs = call.endedMs - call.startedMs;
   const isWhole = call.replies === replies.length && !call.isPartial;
   if (status === STATUS.deadlineExceeded) {
@@ -64,13 +67,13 @@ function judgeStatus(
       return { outcome: deadlineMs === undefined ? "leader's deadline" : "deadline" };
     }
     if (deadlineMs === undefined) return fault(`status 4 without a deadline: ${message}`);
-    const isShared = name === "get" || name === "list";
-    const slackMs = CLOCK_SLACK_MS + (isShared ? LEADERS_SLACK_MS : 0);
+    const slackMs = CLOCK_SLACK_MS + (MAY_BE_SHARED.has(name) ? LEADERS_SLACK_MS : 0);
     if (tookMs >= deadlineMs - slackMs) return { outcome: "deadline" };
     return fault(`status 4 after ${tookMs.toFixed()} of ${deadlineMs} ms: ${message}`);
   }
   if (status === STATUS.unavailable) {
-    if (outages.overlap(call.startedMs, call.endedMs)) return { outcome: "unavailable" };
+    // Of shards each is a backend of its own: that another is ill is no excuse.
+    if (outages.overlap(call.startedMs, call.endedMs, shard)) return { outcome: "unavailable" };
     return fault(`status 14 while the backend was there: ${message}`);
   }
   // What the backend had not sent yet when it reset the stream, it will not send.
@@ -81,7 +84,7 @@ function judgeStatus(
     return status === STATUS.ok ? { outcome: "OK" } : fault(`status ${status}: ${message}`);
   }
   const expected = ending.how === "reset" ? statusOfReset(ending.code) : ending.status;
-  const text = ending.how === "reset" ? "the backend reset the stream" : failureText(key, tenant);
+  const text = ending.how === "reset" ? "the backend reset the stream" : failureText(key, owner);
   if (status !== expected || !message.includes(text)) {
     return fault(`status ${status} in place of ${expected}: ${message}`);
   }

@@ -1,10 +1,12 @@
 import { listen, type Listening } from "../../lib/transport/mod.ts";
 import { until } from "../support/waiting.ts";
+import { SOLE } from "./place.ts";
 import { type ServedContext, ServedSession } from "./served_session.ts";
 
 /** The soak's backend in this process: it answers by the key, and every call waits for its last reply at a gate. */
 export class KeyedBackend implements AsyncDisposable, ServedContext {
   readonly refused = new Set<string>();
+  readonly place = SOLE;
   /** Heads of callers' requests that came. */
   calls = 0;
   /** Calls that wait at the gate. */

@@ -6,15 +6,20 @@
  */
 
 import { parseArgs } from "node:util";
+import type { BackendKind } from "./place.ts";
 import { progressLine, reportOf } from "./report.ts";
 import { type Progress, soak, type SoakOptions } from "./soak.ts";
 
-const HELP = `Usage: deno task soak [--minutes N] [--seed N] [--rate N] [--sidecar-args "..."]
+const HELP =
+  `Usage: deno task soak [--minutes N] [--backends N] [--kind replicas|shards] [--seed N] [--rate N]
+                      [--sidecar-args "..."]
 
 Drives mixed traffic, faults and rude callers at three sidecars, checks every reply byte for byte,
 and looks at what is left behind. Exit code 0 when all is well.
 
   --minutes N           how long (default 15; below 5 memory is measured and not judged)
+  --backends N          that each sidecar stands before (default 1)
+  --kind KIND           what several are: replicas (default), or shards, whose calls name theirs
   --seed N              repeats the choices of an earlier run, though not their timing (default: any)
   --rate N              calls a second, over all sidecars (default 300)
   --sidecar-args "..."  further arguments of collapser serve`;
@@ -34,8 +39,9 @@ async function main(args: readonly string[]): Promise<number> {
     console.log(options);
     return options === HELP ? GOOD : BAD_USAGE;
   }
-  const { minutes, seed, perSecond } = options;
-  console.log(`soak of ${minutes} min, seed ${seed}, ${perSecond} calls/s`);
+  const { minutes, seed, perSecond, backends, kind } = options;
+  const behind = backends === 1 ? "one backend" : `${backends} ${kind}`;
+  console.log(`soak of ${minutes} min, ${behind}, seed ${seed}, ${perSecond} calls/s`);
   const stop = new AbortController();
   for (const name of ["SIGINT", "SIGTERM"] as const) {
     Deno.addSignalListener(name, () => stop.abort(new Error("Stopped before its time")));
@@ -65,6 +71,8 @@ function readOptions(args: readonly string[]): SoakOptions | string {
         minutes: { type: "string", default: "15" },
         seed: { type: "string", default: String(Date.now() % 1_000_000) },
         rate: { type: "string", default: "300" },
+        backends: { type: "string", default: "1" },
+        kind: { type: "string", default: "replicas" },
         "sidecar-args": { type: "string", default: "" },
         help: { type: "boolean", default: false },
       },
@@ -74,6 +82,8 @@ function readOptions(args: readonly string[]): SoakOptions | string {
       minutes: positive("--minutes", values.minutes),
       seed: positive("--seed", values.seed),
       perSecond: positive("--rate", values.rate),
+      backends: count("--backends", values.backends),
+      kind: kindOf(values.kind),
       sidecarArgs: values["sidecar-args"].split(" ").filter((arg) => arg !== ""),
     };
   } catch (error) {
@@ -85,6 +95,17 @@ function positive(name: string, text: string): number {
   const value = Number(text);
   if (value > 0 && value < Infinity) return value;
   throw new Error(`Cannot parse ${name} "${text}": expected a positive number`);
+}
+
+function count(name: string, text: string): number {
+  const value = positive(name, text);
+  if (Number.isInteger(value)) return value;
+  throw new Error(`Cannot parse ${name} "${text}": expected a whole number`);
+}
+
+function kindOf(text: string): BackendKind {
+  if (text === "replicas" || text === "shards") return text;
+  throw new Error(`Cannot parse --kind "${text}": expected replicas or shards`);
 }
 
 function showProgress(minutes: number): (progress: Progress) => void {

@@ -1,13 +1,15 @@
 /**
- * What goes wrong while the soak runs: the backend is killed, restarted, cut off, told to go, frozen; callers'
- * connections are cut and replaced; rude callers come and go.
+ * What goes wrong while the soak runs: with backends (see `backend_mischief.ts`); callers' connections are cut and
+ * replaced; rude callers come and go; the policy file is written anew.
  *
  * @module
  */
 
-import { until } from "../support/waiting.ts";
 import type { BackendChild } from "./backend_child.ts";
+import { BackendMischief } from "./backend_mischief.ts";
+import { untilSeen } from "./looking.ts";
 import type { OutageLog } from "./outages.ts";
+import { type PolicyFile, TAKEN_WITHIN_MS } from "./policy_file.ts";
 import { visitRudely } from "./rude.ts";
 import type { SidecarChild } from "./sidecar_child.ts";
 import type { Traffic } from "./traffic.ts";
@@ -16,16 +18,7 @@ import type { Traffic } from "./traffic.ts";
 const BACKEND_EVERY_MS = 6_000;
 const LINK_EVERY_MS = 1_500;
 const RUDE_EVERY_MS = 150;
-
-/** Longest that a backend stays away, or stands still. */
-const AWAY_MS = 1_500;
-const FROZEN_MS = 700;
-
-/** From a sidecar's socket to the judge, on a busy machine. */
-const NEWS_MS = 250;
-
-/** A sidecar must find its backend again within this time, on a busy machine. */
-const BACK_LIMIT_MS = 60_000;
+const POLICY_EVERY_MS = 10_000;
 
 /** Who is made to suffer. */
 export interface Victim {
@@ -34,7 +27,8 @@ export interface Victim {
 }
 
 export interface MischiefOptions {
-  readonly backend: BackendChild;
+  readonly backends: readonly BackendChild[];
+  readonly policy: PolicyFile;
   readonly victims: readonly Victim[];
   readonly outages: OutageLog;
   readonly random: () => number;
@@ -48,12 +42,18 @@ export class Mischief {
   /** How often each has happened. */
   readonly counts = new Map<string, number>();
   readonly #options: MischiefOptions;
+  readonly #backends: BackendMischief;
   #running: Promise<void>[] = [];
   #stop = Promise.withResolvers<void>();
   #stopped = false;
 
   constructor(options: MischiefOptions) {
     this.#options = options;
+    this.#backends = new BackendMischief({
+      ...options,
+      sidecars: options.victims.map(({ sidecar }) => sidecar),
+      onCount: (what) => this.#count(what),
+    });
   }
 
   start(): void {
@@ -61,7 +61,8 @@ export class Mischief {
     this.#stopped = false;
     this.#stop = Promise.withResolvers();
     this.#running = [
-      this.#every(BACKEND_EVERY_MS, () => this.#hurtBackend()),
+      this.#every(BACKEND_EVERY_MS, () => this.#backends.hurt()),
+      this.#every(POLICY_EVERY_MS, () => this.#ruleAnew()),
       ...victims.map((victim) => this.#every(LINK_EVERY_MS, () => this.#hurtLink(victim))),
       ...victims.map(({ sidecar }) =>
         this.#every(RUDE_EVERY_MS, async () => {
@@ -105,52 +106,25 @@ export class Mischief {
     this.#count(how === "cut" ? "caller's connection cut" : "caller's connection ended");
   }
 
-  async #hurtBackend(): Promise<void> {
-    const { backend, random, pace, outages } = this.#options;
-    const chance = random();
-    if (chance < 0.25) {
-      this.#count("backend told to go (GOAWAY)");
-      return await backend.tell("goaway");
-    }
-    if (chance < 0.45) {
-      this.#count("backend frozen");
-      backend.freeze();
-      await pause(random() * FROZEN_MS);
-      return backend.thaw();
-    }
-    const endOutage = outages.begin();
-    if (chance < 0.6) {
-      this.#count("backend's connections cut");
-      await backend.tell("abort");
-      await backend.count(); // it obeys in order
-    } else {
-      const signal = chance < 0.85 ? "SIGKILL" : "SIGTERM";
-      this.#count(`backend restarted (${signal})`);
-      await backend.stop(signal);
-      await pause(random() * AWAY_MS / pace);
-      await backend.start();
-    }
-    // The first answer may be from before a sidecar knew; the last calls that failed are on their way to us.
-    await this.#allReady();
-    await this.#allReady();
-    await pause(NEWS_MS);
-    endOutage();
-  }
-
-  async #allReady(): Promise<void> {
-    const { victims } = this.#options;
-    await Promise.all(
-      victims.map(({ sidecar }) =>
-        until(() => sidecar.isReady(), "a sidecar that has its backend back", BACK_LIMIT_MS)
-      ),
-    );
+  /** The file says something else, and every sidecar takes it or says why it cannot. */
+  async #ruleAnew(): Promise<void> {
+    const { policy, victims, random } = this.#options;
+    const isBroken = random() < 0.2;
+    if (isBroken) policy.break();
+    else policy.rewrite();
+    this.#count(isBroken ? "policy file broken" : "policy file rewritten");
+    const times = isBroken ? policy.broken : policy.written;
+    await Promise.all(victims.map(({ sidecar }) =>
+      untilSeen(
+        () =>
+          sidecar.countLogged(isBroken ? "Policy file not taken" : "Policy file taken") >= times,
+        `${sidecar.transport}: the policy file ${isBroken ? "refused" : "taken"} ${times} times`,
+        TAKEN_WITHIN_MS,
+      )
+    ));
   }
 
   #count(what: string): void {
     this.counts.set(what, (this.counts.get(what) ?? 0) + 1);
   }
-}
-
-function pause(ms: number): Promise<void> {
-  return new Promise((resume) => setTimeout(resume, ms));
 }

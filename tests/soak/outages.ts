@@ -3,14 +3,21 @@ import type { Outages } from "./judge.ts";
 /** One that ended longer ago than any call lasts is forgotten. */
 const MEMORY_MS = 60_000;
 
-/** The times during which the backend was away, or its connections were. */
-export class OutageLog implements Outages {
-  #spans: { fromMs: number; toMs: number }[] = [];
+interface Span {
+  /** Whose it was. */
+  readonly backend: string;
+  readonly fromMs: number;
+  toMs: number;
+}
 
-  /** An outage begins now; returns how to end it. */
-  begin(): () => void {
+/** The times during which a backend was away, or its connections were, or was left out after it had been ill. */
+export class OutageLog implements Outages {
+  #spans: Span[] = [];
+
+  /** An outage of that backend begins now; returns how to end it. */
+  begin(backend: string): () => void {
     const nowMs = performance.now();
-    const span = { fromMs: nowMs, toMs: Infinity };
+    const span = { backend, fromMs: nowMs, toMs: Infinity };
     this.#spans = this.#spans.filter(({ toMs }) => toMs > nowMs - MEMORY_MS);
     this.#spans.push(span);
     return () => {
@@ -18,7 +25,16 @@ export class OutageLog implements Outages {
     };
   }
 
-  overlap(fromMs: number, toMs: number): boolean {
-    return this.#spans.some((span) => span.fromMs <= toMs && span.toMs >= fromMs);
+  overlap(fromMs: number, toMs: number, backend?: string): boolean {
+    return this.#during(fromMs, toMs).some((span) => (backend ?? span.backend) === span.backend);
+  }
+
+  /** That backend was well at all times between, and another was not. */
+  overlapOthersOnly(fromMs: number, toMs: number, backend: string): boolean {
+    return this.overlap(fromMs, toMs) && !this.overlap(fromMs, toMs, backend);
+  }
+
+  #during(fromMs: number, toMs: number): Span[] {
+    return this.#spans.filter((span) => span.fromMs <= toMs && span.toMs >= fromMs);
   }
 }

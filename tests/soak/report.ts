@@ -1,3 +1,4 @@
+import type { Histogram } from "../../lib/measure/mod.ts";
 import { KINDS } from "./content.ts";
 import { OUTCOMES } from "./judge.ts";
 import { judgeMemory, type MemorySample } from "./memory.ts";
@@ -22,12 +23,18 @@ export function reportOf({ tally, seconds, ...result }: SoakResult): string {
     `${tally.total} calls in ${seconds.toFixed()} s, pauses included: ${
       (tally.total / seconds).toFixed()
     }/s; ` +
-    `${result.backendCalls} at the backend` +
+    `${result.backendCalls.join(" + ")} at the backend${
+      result.backendCalls.length > 1 ? "s" : ""
+    }` +
     (result.heldBack > 0
       ? `; ${result.heldBack} not made: no connection, or too many under way`
       : ""),
     `late by up to: this process ${ms(result.lateMs)}, the backend ${ms(result.backendLateMs)}`,
     `slowest: ${tally.slowest}`,
+    ...tally.besideIll.count === 0 ? [] : [
+      `${tally.besideIll.count} good calls of shards that were well while another was ill; ` +
+      `beyond their own pauses they took ${percentiles(tally.besideIll)}`,
+    ],
     "",
     ...table([
       ["calls", ...OUTCOMES],
@@ -60,11 +67,15 @@ function sidecarLines(sidecar: SidecarResult): string[] {
     `  over the last two thirds: RSS without the heap ${perMinute(residentBytesPerMinute)}, heap ${
       perMinute(heapBytesPerMinute)
     }`,
-    `  beyond their own pauses, good calls took p50 ${ms(excess.percentile(50))}, ` +
-    `p99 ${ms(excess.percentile(99))}, at most ${ms(excess.maxMs)}`,
+    `  beyond their own pauses, good calls took ${percentiles(excess)}`,
+    `  left out: ${pairs(sidecar.ejections)}; not sent: ${pairs(sidecar.refused)}`,
     `  descriptors: ${descriptors.atStart} at the start, ${descriptors.atEnd} at the end`,
     `  left at the end: ${pairs({ ...leftovers, alarms })}; exit code ${exitCode}`,
   ];
+}
+
+function percentiles(of: Histogram): string {
+  return `p50 ${ms(of.percentile(50))}, p99 ${ms(of.percentile(99))}, at most ${ms(of.maxMs)}`;
 }
 
 function pairs(values: Readonly<Record<string, number>>): string {

@@ -1,5 +1,11 @@
 import type { Connection, Stream } from "../../lib/connection/mod.ts";
-import { encodeGrpcMessage, frameMessage, parseTimeout, STATUS } from "../../lib/grpc/mod.ts";
+import {
+  encodeGrpcMessage,
+  frameMessage,
+  healthReply,
+  parseTimeout,
+  STATUS,
+} from "../../lib/grpc/mod.ts";
 import {
   encodeStateless,
   ERROR_CODE,
@@ -14,18 +20,26 @@ import {
   keyIn,
   type Kind,
   METHODS,
+  ownerOf,
   type Plan,
   planOf,
   replyMessage,
   requestMessage,
+  SHARD_HEADER,
   TENANT_HEADER,
 } from "./content.ts";
 import { MessageReader } from "./message_reader.ts";
+import type { Place } from "./place.ts";
+
+const HEALTH = "/grpc.health.v1.Health/Check";
 
 /** The connection that a call came on. */
 export interface ServedOn {
   readonly connection: Connection<ServedCall>;
   readonly refused: Set<string>;
+  readonly place: Place;
+  /** Resolves when the backend does anything at all. */
+  awake(): Promise<void>;
   /** Before a call's last reply, or its end where replies follow requests. */
   atGate?(): Promise<void>;
   flushSoon(): void;
@@ -37,7 +51,7 @@ export class ServedCall {
   readonly #session: ServedOn;
   readonly #stream: Stream<ServedCall>;
   readonly #kind: Kind | undefined;
-  readonly #tenant: string;
+  readonly #owner: string;
   readonly #log = new FrameLog();
   readonly #reader = new MessageReader((message, index) => this.#message(message, index));
   /** What is done one after another, with pauses between. */
@@ -46,6 +60,7 @@ export class ServedCall {
   #key = "";
   #plan: Plan | undefined = undefined;
   #damage: string | undefined = undefined;
+  readonly #asksHealth: boolean;
   #deadline: ReturnType<typeof setTimeout> | undefined = undefined;
 
   constructor(
@@ -57,11 +72,18 @@ export class ServedCall {
     this.#stream = stream;
     const path = head.list.get(":path");
     this.#kind = Object.values(METHODS).find((method) => method.path === path)?.kind;
-    this.#tenant = head.list.get(TENANT_HEADER) ?? "";
+    const shard = head.list.get(SHARD_HEADER) ?? "";
+    this.#owner = ownerOf({ tenant: head.list.get(TENANT_HEADER) ?? "", shard });
+    if (!session.place.takes(shard)) this.#damage = `it is for shard ${shard}`;
+    this.#asksHealth = path === HEALTH;
     const timeout = head.perCall.find(({ name }) => name === "grpc-timeout");
     if (timeout === undefined) return;
     this.#deadline = setTimeout(
-      () => this.#end(STATUS.deadlineExceeded, `${BACKENDS_WORD} ${timeout.value}`),
+      () => {
+        void session.awake().then(() =>
+          this.#end(STATUS.deadlineExceeded, `${BACKENDS_WORD} ${timeout.value}`)
+        );
+      },
       Math.ceil(parseTimeout(timeout.value)),
     );
   }
@@ -72,6 +94,7 @@ export class ServedCall {
 
   requestEnded(): void {
     if (this.#over) return;
+    if (this.#asksHealth) return this.#answerHealth();
     const plan = this.#plan;
     if (this.#reader.isPartial || plan === undefined) this.#damage ??= "no whole message";
     else if (this.#reader.count !== plan.requests.length) {
@@ -103,7 +126,21 @@ export class ServedCall {
     this.#session.flushSoon();
   }
 
+  /** Some keep health, and some do not: a call must show then that they are well. */
+  #answerHealth(): void {
+    if (!this.#session.place.keepsHealth) {
+      return this.#then(0, () => this.#end(STATUS.unimplemented, "no health here"));
+    }
+    this.#then(0, () => {
+      this.#begin();
+      const framed = frameMessage(healthReply(true));
+      this.#log.appendData(framed, 0, framed.length);
+      this.#end(STATUS.ok, "");
+    });
+  }
+
   #message(message: Uint8Array, index: number): void {
+    if (this.#asksHealth) return;
     if (index === 0) {
       const key = keyIn(message);
       if (key === undefined) return void (this.#damage ??= "no key");
@@ -128,6 +165,7 @@ export class ServedCall {
   #then(afterMs: number, step: () => void): void {
     this.#steps = this.#steps.then(async () => {
       if (this.#over) return;
+      await this.#session.awake();
       if (afterMs > 0) await new Promise((resume) => setTimeout(resume, afterMs));
       if (!this.#over) step();
     });
@@ -137,7 +175,7 @@ export class ServedCall {
     this.#begin();
     const plan = this.#plan!;
     if (index >= plan.replies.length) return;
-    const message = replyMessage({ key: this.#key, tenant: this.#tenant, plan, index });
+    const message = replyMessage({ key: this.#key, owner: this.#owner, plan, index });
     const framed = frameMessage(message);
     this.#log.appendData(framed, 0, framed.length);
     this.relay();
@@ -155,8 +193,8 @@ export class ServedCall {
 
   /** Turns it away the first time. */
   #refuse(): boolean {
-    const { refused } = this.#session;
-    if (refused.delete(this.#key)) return false;
+    const { refused, place } = this.#session;
+    if (refused.delete(this.#key) || !place.refuses(this.#key)) return false;
     refused.add(this.#key);
     this.#reset(ERROR_CODE.refusedStream);
     return true;
@@ -165,7 +203,7 @@ export class ServedCall {
   #conclude({ ending }: Plan): void {
     if (ending.how === "reset") this.#reset(ending.code);
     else if (ending.how === "status") {
-      this.#end(ending.status, failureText(this.#key, this.#tenant));
+      this.#end(ending.status, failureText(this.#key, this.#owner));
     } else this.#end(STATUS.ok, "");
   }
 

@@ -2,6 +2,7 @@ import { Connection, type Stream } from "../../lib/connection/mod.ts";
 import { Pump, type Socket, Turn } from "../../lib/transport/mod.ts";
 import { HeaderCache } from "../../lib/wire/mod.ts";
 import { isQuestion } from "../support/questions.ts";
+import type { Place } from "./place.ts";
 import { ServedCall, type ServedOn } from "./served_call.ts";
 
 const headers = new HeaderCache((name) => name === "grpc-timeout");
@@ -11,6 +12,9 @@ const turn = new Turn();
 export interface ServedContext {
   /** Keys that were turned away and have not come again. */
   readonly refused: Set<string>;
+  readonly place: Place;
+  /** As in {@linkcode ServedOn}: never, while it is stalled. @default at once */
+  awake?(): Promise<void>;
   /** The head of a caller's request has come. */
   called(): void;
   /** As in {@linkcode ServedOn}. */
@@ -22,12 +26,14 @@ export interface ServedContext {
 export class ServedSession implements ServedOn {
   readonly connection: Connection<ServedCall>;
   readonly refused: Set<string>;
+  readonly place: Place;
   readonly #context: ServedContext;
   readonly #pump: Pump<ServedCall>;
 
   constructor(socket: Socket, context: ServedContext) {
     this.#context = context;
     this.refused = context.refused;
+    this.place = context.place;
     const nobody = () => {};
     this.connection = new Connection<ServedCall>({
       role: "server",
@@ -63,6 +69,10 @@ export class ServedSession implements ServedOn {
   /** Resolves when the connection is gone. */
   run(): Promise<void> {
     return this.#pump.run();
+  }
+
+  async awake(): Promise<void> {
+    await this.#context.awake?.();
   }
 
   async atGate(): Promise<void> {

@@ -5,6 +5,8 @@ import { parseExposition } from "../support/exposition.ts";
 import { type LogLine, Process } from "../support/process.ts";
 import { until } from "../support/waiting.ts";
 import type { Collected } from "./collector.ts";
+import { SHARD_HEADER } from "./content.ts";
+import type { BackendKind } from "./place.ts";
 
 const ROOT = new URL("../../", import.meta.url);
 
@@ -32,6 +34,25 @@ const VARIABLES = {
   COLLAPSER_MAX_CACHE_ENTRIES: "200",
 };
 
+/** Of several backends each has a wall that calls come to when it is ill: those of the others must not notice. */
+const MAX_CONCURRENT = 64;
+
+/** What a sidecar stands before, and goes by. */
+export interface Surroundings {
+  readonly backends: readonly { readonly name: string; readonly port: number }[];
+  readonly kind: BackendKind;
+  readonly policyPath: string;
+  readonly folder: CertificateFolder;
+  readonly args: readonly string[];
+}
+
+/** A backend in `/api/status`, as far as it matters here. */
+interface BackendStatus {
+  readonly name: string;
+  readonly trouble: string;
+  readonly standing: string;
+}
+
 /** `collapser serve` as a process of its own, with its callers' way in. */
 export class SidecarChild extends Process {
   readonly transport: Transport;
@@ -52,15 +73,13 @@ export class SidecarChild extends Process {
   /** Starts one; resolves when it is ready. */
   static async start(
     transport: Transport,
-    { backendPort, folder, args }: {
-      backendPort: number;
-      folder: CertificateFolder;
-      args: readonly string[];
-    },
+    around: Surroundings,
   ): Promise<SidecarChild> {
-    const { env, dialer } = await waysIn(transport, folder);
-    const backend = { BACKEND_ADDRESS: `${LOOPBACK}:${backendPort}` };
-    const child = new SidecarChild(transport, { args, env: { ...VARIABLES, ...backend, ...env } });
+    const { env, dialer } = await waysIn(transport, around.folder);
+    const child = new SidecarChild(transport, {
+      args: around.args,
+      env: { ...VARIABLES, ...backendsOf(around), COLLAPSER_CONFIG: around.policyPath, ...env },
+    });
     try {
       await until(
         () => child.logged("Serving") !== undefined || !child.isRunning,
@@ -83,6 +102,15 @@ export class SidecarChild extends Process {
     const response = await fetch(`${this.#metricsUrl}/ready`, { client: this.#http });
     await response.body?.cancel();
     return response.status === 200;
+  }
+
+  /** Whether that backend can be reached, and is given calls. */
+  async hasBack(backend: string): Promise<boolean> {
+    const response = await fetch(`${this.#metricsUrl}/api/status`, { client: this.#http });
+    const { backends } = await response.json() as { backends: readonly BackendStatus[] };
+    return backends.some(({ name, trouble, standing }) =>
+      name === backend && trouble === "" && standing === "healthy"
+    );
   }
 
   /** Its series, by name and labels. */
@@ -114,6 +142,11 @@ export class SidecarChild extends Process {
     return this.errorLines.filter((line) => line.startsWith("{")).map((line) => JSON.parse(line));
   }
 
+  /** How often it has said so. */
+  countLogged(message: string): number {
+    return this.errorLines.filter((line) => line.includes(message)).length;
+  }
+
   logged(message: string): LogLine | undefined {
     return this.log.find(({ msg }) => msg === message);
   }
@@ -129,6 +162,14 @@ function denoArguments(): string[] {
   const { tasks } = JSON.parse(Deno.readTextFileSync(new URL("deno.json", ROOT)));
   const [run, ...rest] = String(tasks.start.command).split(" ").slice(1);
   return [run!, "--v8-flags=--expose-gc", "--preload", "tests/soak/collector.ts", ...rest];
+}
+
+function backendsOf({ backends, kind }: Surroundings): Record<string, string> {
+  const BACKEND_ADDRESS = backends.map(({ name, port }) => `${name}=${LOOPBACK}:${port}`).join();
+  if (backends.length === 1) return { BACKEND_ADDRESS };
+  const several = { BACKEND_ADDRESS, BACKEND_MAX_CONCURRENT: String(MAX_CONCURRENT) };
+  if (kind === "replicas") return several;
+  return { ...several, BACKEND_KIND: kind, BACKEND_ROUTING: `header:${SHARD_HEADER}` };
 }
 
 /** Variables that open the way in, and how to take it. */

@@ -24,6 +24,9 @@ const END_LIMIT_MS = 30_000;
 export interface SidecarResult {
   readonly transport: Transport;
   readonly outcomes: Readonly<Record<string, number>>;
+  /** How often each backend was left out, and calls that it was not sent. */
+  readonly ejections: Readonly<Record<string, number>>;
+  readonly refused: Readonly<Record<string, number>>;
   readonly memory: readonly MemorySample[];
   /** What good calls took beyond their own pauses. */
   readonly excess: Histogram;
@@ -44,7 +47,12 @@ export class Site {
 
   constructor(
     sidecar: SidecarChild,
-    { tally, random, perSecond }: { tally: Tally; random: () => number; perSecond: number },
+    { tally, random, perSecond, shards }: {
+      tally: Tally;
+      random: () => number;
+      perSecond: number;
+      shards: readonly string[];
+    },
   ) {
     const { transport, dial } = sidecar;
     const { share, links } = SHARES[transport];
@@ -52,7 +60,7 @@ export class Site {
     this.#tally = tally;
     this.#descriptorsAtStart = sidecar.descriptors;
     this.traffic = new Traffic({
-      ...{ name: transport, dial, links, random },
+      ...{ name: transport, dial, links, random, shards },
       perSecond: perSecond * share,
       onEnd: (call) => tally.ended(call, transport),
       onTrouble: (why) => tally.fault(`${transport}: ${why}`),
@@ -106,6 +114,8 @@ export class Site {
       ...{ transport, memory, descriptors, alarms, exitCode: code },
       excess: tally.excessOf(transport),
       outcomes: outcomesOf(series),
+      ejections: byLabel(series, "collapser_backend_ejections_total", "backend"),
+      refused: byLabel(series, "collapser_backend_rejected_total", "reason"),
       leftovers: leftoversOf(series),
     };
   }
@@ -119,6 +129,21 @@ function outcomesOf(series: ReadonlyMap<string, number>): Record<string, number>
     const those = new Map(names.filter(([name]) => name.includes(`outcome="${outcome}"`)));
     return [outcome, sumOf(those, "")];
   }));
+}
+
+/** The sums of a metric by the values of one of its labels. */
+function byLabel(
+  series: ReadonlyMap<string, number>,
+  metric: string,
+  label: string,
+): Record<string, number> {
+  const sums: Record<string, number> = {};
+  for (const [name, value] of series) {
+    if (!name.startsWith(`${metric}{`)) continue;
+    const [, of = ""] = new RegExp(`${label}="([^"]*)"`).exec(name) ?? [];
+    sums[of] = (sums[of] ?? 0) + value;
+  }
+  return sums;
 }
 
 function hanging({ choice, startedMs, replies }: SoakCall): Error {

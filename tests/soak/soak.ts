@@ -1,8 +1,9 @@
 /**
  * Mixed traffic and misfortune for some minutes, every reply checked, and at the end nothing left behind.
  *
- * Three sidecars, for callers over TCP, TLS and a unix socket, stand before one backend; all are processes of their own.
- * Some times on the way everything pauses: calls end, garbage is collected, what must be zero is, and memory is measured.
+ * Three sidecars, for callers over TCP, TLS and a unix socket, stand before one backend or several; all are processes of
+ * their own. Some times on the way everything pauses: calls end, garbage is collected, what must be zero is, and memory is
+ * measured.
  *
  * @module
  */
@@ -14,6 +15,8 @@ import { BackendChild } from "./backend_child.ts";
 import { judgeMemory, SHORTEST_JUDGED_MINUTES } from "./memory.ts";
 import { Mischief } from "./mischief.ts";
 import { OutageLog } from "./outages.ts";
+import type { BackendKind } from "./place.ts";
+import { PolicyFile } from "./policy_file.ts";
 import { SidecarChild, type Transport, TRANSPORTS } from "./sidecar_child.ts";
 import { type SidecarResult, Site } from "./site.ts";
 import { Tally } from "./tally.ts";
@@ -30,6 +33,10 @@ export interface SoakOptions {
   readonly perSecond: number;
   readonly transports?: readonly Transport[];
   readonly sidecarArgs?: readonly string[];
+  /** Backends of each sidecar. @default 1 */
+  readonly backends?: number;
+  /** What several backends are. @default "replicas" */
+  readonly kind?: BackendKind;
   /** Pauses on the way. @default 10 */
   readonly parts?: number;
   /** Misfortunes come this many times as often as usual. @default 1 */
@@ -58,7 +65,8 @@ export interface SoakResult {
   readonly heldBack: number;
   /** Longest that this process was late with a call. */
   readonly lateMs: number;
-  readonly backendCalls: number;
+  /** Calls of each backend. */
+  readonly backendCalls: readonly number[];
   readonly backendLateMs: number;
   readonly mischief: ReadonlyMap<string, number>;
   readonly sidecars: readonly SidecarResult[];
@@ -66,50 +74,56 @@ export interface SoakResult {
 
 /** Runs it. What is wrong is in the tally; rejects only when it cannot go on. */
 export async function soak(options: SoakOptions): Promise<SoakResult> {
+  const { backends: count = 1, kind = "replicas", sidecarArgs: args = [] } = options;
+  const random = rng(options.seed);
   using folder = new CertificateFolder();
-  await using backend = new BackendChild();
   await using children = new AsyncDisposableStack();
-  await backend.start();
-  const run = new Soak(options, backend);
+  const backends = Array.from(
+    { length: count },
+    (_, index) => children.use(new BackendChild(index, { count, kind })),
+  );
+  await Promise.all(backends.map((backend) => backend.start()));
+  const policy = new PolicyFile(folder.free("policy.json"), random);
+  const run = new Soak(options, { backends, policy, random });
   for (const transport of options.transports ?? TRANSPORTS) {
-    const args = options.sidecarArgs ?? [];
-    const sidecar = await SidecarChild.start(transport, {
-      backendPort: backend.port,
-      folder,
-      args,
-    });
-    children.use(sidecar);
-    run.add(sidecar);
+    const around = { backends, kind, policyPath: policy.path, folder, args };
+    run.add(children.use(await SidecarChild.start(transport, around)));
   }
   return await run.run();
 }
 
+/** What a soak is made of, beside its sidecars. */
+interface SoakParts {
+  readonly backends: readonly BackendChild[];
+  readonly policy: PolicyFile;
+  readonly random: () => number;
+}
+
 class Soak {
   readonly #options: SoakOptions;
-  readonly #backend: BackendChild;
+  readonly #parts: SoakParts;
   readonly #outages = new OutageLog();
   readonly #tally = new Tally(this.#outages);
-  readonly #random: () => number;
   readonly #sites: Site[] = [];
 
-  constructor(options: SoakOptions, backend: BackendChild) {
+  constructor(options: SoakOptions, parts: SoakParts) {
     this.#options = options;
-    this.#backend = backend;
-    this.#random = rng(options.seed);
+    this.#parts = parts;
   }
 
   add(sidecar: SidecarChild): void {
-    const { perSecond } = this.#options;
-    this.#sites.push(new Site(sidecar, { tally: this.#tally, random: this.#random, perSecond }));
+    const { perSecond, kind } = this.#options;
+    const { backends, random } = this.#parts;
+    const shards = kind === "shards" ? backends.map(({ name }) => name) : [];
+    this.#sites.push(new Site(sidecar, { tally: this.#tally, random, perSecond, shards }));
   }
 
   async run(): Promise<SoakResult> {
     const { minutes, parts = PARTS, pace = 1 } = this.#options;
     const mischief = new Mischief({
-      backend: this.#backend,
+      ...this.#parts,
       victims: this.#sites,
       outages: this.#outages,
-      random: this.#random,
       pace,
       onTrouble: (why) => this.#tally.fault(why),
     });
@@ -120,8 +134,8 @@ class Soak {
       for (const { traffic } of this.#sites) traffic.start();
       await this.#watchUntil(startedMs + minutes * 60_000 * part / parts, startedMs);
       if (part === parts) await this.#watchUntilEnough(mischief, startedMs);
+      await mischief.pause(); // first: it is calls that bring a backend back
       for (const { traffic } of this.#sites) traffic.pause();
-      await mischief.pause();
       await this.#rest(startedMs);
     }
     const seconds = (performance.now() - startedMs) / 1_000;
@@ -129,7 +143,8 @@ class Soak {
     this.#judgeMemory();
     const heldBack = this.#sites.reduce((sum, { traffic }) => sum + traffic.heldBack, 0);
     const lateMs = Math.max(...this.#sites.map(({ traffic }) => traffic.lateMs));
-    const backendCalls = await this.#backend.allCalls();
+    const { backends } = this.#parts;
+    const backendCalls = await Promise.all(backends.map((backend) => backend.allCalls()));
     return {
       ...{
         tally: this.#tally,
@@ -137,7 +152,7 @@ class Soak {
         heldBack,
         lateMs,
         backendCalls,
-        backendLateMs: this.#backend.lateMs,
+        backendLateMs: Math.max(...backends.map((backend) => backend.lateMs)),
       },
       mischief: mischief.counts,
       sidecars: ends,
@@ -173,9 +188,11 @@ class Soak {
 
   async #rest(startedMs: number): Promise<void> {
     await Promise.all(this.#sites.map((site) => site.rest(startedMs)));
-    await this.#tally.attempt(() =>
-      until(async () => (await this.#backend.count()).open === 0, "no stream open at the backend")
-    );
+    for (const backend of this.#parts.backends) {
+      await this.#tally.attempt(() =>
+        until(async () => (await backend.count()).open === 0, `no stream open at ${backend.name}`)
+      );
+    }
   }
 
   #judgeMemory(): void {

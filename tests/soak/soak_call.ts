@@ -5,6 +5,7 @@ import {
   difference,
   type MethodName,
   METHODS,
+  ownerOf,
   type Plan,
   planOf,
   replyMessage,
@@ -17,6 +18,8 @@ export interface CallChoice {
   readonly name: MethodName;
   readonly key: string;
   readonly tenant: string;
+  /** The shard that it is meant for; none where any backend can answer. */
+  readonly shard?: string;
   readonly deadlineMs: number | undefined;
   readonly cancelAfterMs: number | undefined;
   readonly cacheControl: string | undefined;
@@ -73,6 +76,11 @@ export class SoakCall {
     this.#carrier = carrier;
     this.#onEnd = onEnd;
     this.#reader = new MessageReader((message, index) => this.#check(message, index));
+  }
+
+  /** Whose the reply must be. */
+  get owner(): string {
+    return ownerOf(this.choice);
   }
 
   get kind() {
@@ -139,9 +147,9 @@ export class SoakCall {
   }
 
   #check(message: Uint8Array, index: number): void {
-    const { plan, choice: { key, tenant } } = this;
+    const { plan, choice: { key }, owner } = this;
     if (index >= plan.replies.length) return this.#isWrong(`message ${index} is one too many`);
-    const wrong = difference(message, replyMessage({ key, tenant, plan, index }));
+    const wrong = difference(message, replyMessage({ key, owner, plan, index }));
     if (wrong !== undefined) this.#isWrong(`message ${index}: ${wrong}: ${beginOf(message)}`);
   }
 

@@ -13,6 +13,7 @@ import { judge, type Outcome } from "./judge.ts";
 import { judgeMemory, type MemorySample, slope } from "./memory.ts";
 import { MessageReader } from "./message_reader.ts";
 import { OutageLog } from "./outages.ts";
+import { type BackendKind, Place } from "./place.ts";
 import { reportOf } from "./report.ts";
 import { soak, type SoakOptions } from "./soak.ts";
 import { type CallChoice, SoakCall } from "./soak_call.ts";
@@ -43,6 +44,20 @@ Deno.test("soak finds every reply right and nothing left behind", async () => {
   assertEquals(tally.faults, [], reportOf(result));
   const { leftovers, alarms, exitCode } = sidecar!;
   assertEquals([...Object.values(leftovers), alarms, exitCode].filter((left) => left !== 0), []);
+});
+
+Deno.test("soak finds the calls of two shards untouched when the third is ill, and that one back", async () => {
+  const result = await soak({
+    ...{ ...SHORT, parts: 1, backends: 3, kind: "shards" },
+    isEnough: (tally, mischief) =>
+      KINDS.every((kind) => tally.counts[kind].OK >= 10) && tally.besideIll.count >= 10 &&
+      [...mischief.keys()].some((what) => what.startsWith("policy file")),
+  });
+  const { tally, sidecars: [sidecar], backendCalls } = result;
+  assertEquals(tally.faults, [], reportOf(result));
+  const { leftovers, alarms, exitCode } = sidecar!;
+  assertEquals([...Object.values(leftovers), alarms, exitCode].filter((left) => left !== 0), []);
+  assertEquals(backendCalls.map((calls) => calls > 0), [true, true, true]);
 });
 
 Deno.test("soak finds the replies that belong to other callers when a sidecar mixes them up", async () => {
@@ -79,6 +94,28 @@ Deno.test("judge takes the status that the key plans and no other, and 4 and 14 
     const { outcome } = judge(call, { overlap: () => isOut });
     assertEquals(outcome, expected, `status ${status} "${message}"`);
   }
+});
+
+Deno.test("judge takes no other shard's illness for an excuse", () => {
+  const outages = new OutageLog();
+  outages.begin("b1");
+  const outcomes = [undefined, "b1", "b2"].map((shard) => {
+    const call = callFor(keyWith("ok"), shard === undefined ? {} : { shard });
+    call.end = { how: "status", status: 14, message: "" };
+    call.endedMs = performance.now();
+    return judge(call, outages).outcome;
+  });
+  assertEquals(outcomes, ["unavailable", "unavailable", "WRONG"]);
+});
+
+Deno.test("Place has one of several replicas refuse a key, and each shard its own", () => {
+  const keys = Array.from({ length: 50 }, (_, n) => keyOnce("post", `${n}`));
+  const places = (kind: BackendKind) => [0, 1, 2].map((n) => new Place(n, { count: 3, kind }));
+  for (const key of keys) {
+    const refusing = (kind: BackendKind) => places(kind).filter((place) => place.refuses(key));
+    assertEquals([refusing("replicas").length, refusing("shards").length], [1, 3]);
+  }
+  assertEquals(places("shards").map((place) => place.takes("b1")), [false, true, false]);
 });
 
 Deno.test("MessageReader gives whole messages, wherever their bytes are cut", () => {
@@ -122,12 +159,20 @@ Deno.test("slope is that of the line of least squares", () => {
   assertEquals([slope([]), slope([[1, 1]])], [0, 0]);
 });
 
-Deno.test("OutageLog overlaps a call that any part of an outage touches", () => {
+Deno.test("OutageLog overlaps a call that any part of an outage touches, of its own backend where it has one", () => {
   const outages = new OutageLog();
   const beforeMs = performance.now() - 1;
   assertEquals(outages.overlap(beforeMs, Infinity), false);
-  const end = outages.begin();
-  assertEquals(outages.overlap(beforeMs, performance.now() + 1), true);
+  const end = outages.begin("b0");
+  const nowMs = performance.now() + 1;
+  assertEquals(outages.overlap(beforeMs, nowMs), true);
+  assertEquals([..."012"].map((n) => outages.overlap(beforeMs, nowMs, `b${n}`)), [
+    true,
+    false,
+    false,
+  ]);
+  assertEquals(outages.overlapOthersOnly(beforeMs, nowMs, "b0"), false);
+  assertEquals(outages.overlapOthersOnly(beforeMs, nowMs, "b1"), true);
   end();
   assertEquals(outages.overlap(beforeMs, Infinity), true);
   assertEquals(outages.overlap(performance.now() + 1, Infinity), false);

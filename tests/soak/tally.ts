@@ -1,6 +1,7 @@
 import { Histogram } from "../../lib/measure/mod.ts";
 import { type Kind, KINDS } from "./content.ts";
-import { judge, type Outages, type Outcome, OUTCOMES } from "./judge.ts";
+import { judge, type Outcome, OUTCOMES } from "./judge.ts";
+import type { OutageLog } from "./outages.ts";
 import type { SoakCall } from "./soak_call.ts";
 
 /** Faults that are told in full; the rest are counted. */
@@ -17,9 +18,11 @@ export class Tally {
   slowest = "";
   #slowestMs = 0;
   readonly #excess = new Map<string, Histogram>();
-  readonly #outages: Outages;
+  /** What good calls took beyond their pauses that were meant for a shard that was well while another was ill. */
+  readonly besideIll = new Histogram();
+  readonly #outages: OutageLog;
 
-  constructor(outages: Outages) {
+  constructor(outages: OutageLog) {
     this.#outages = outages;
     const none = () => Object.fromEntries(OUTCOMES.map((outcome) => [outcome, 0]));
     this.counts = Object.fromEntries(KINDS.map((kind) => [kind, none()])) as typeof this.counts;
@@ -33,11 +36,16 @@ export class Tally {
     const { outcome, fault } = judge(call, this.#outages);
     this.counts[call.kind][outcome]++;
     if (outcome === "OK") this.excessOf(where).record(call.excessMs);
+    if (outcome === "OK" && this.#wasBesideIll(call)) this.besideIll.record(call.excessMs);
     if (call.excessMs > this.#slowestMs) {
       this.#slowestMs = call.excessMs;
       this.slowest = `${wordsFor(call, where)} ended at ${new Date().toISOString().slice(11, 19)}`;
     }
     if (fault !== undefined) this.fault(`${wordsFor(call, where)}: ${fault}`);
+  }
+
+  #wasBesideIll({ choice: { shard }, startedMs, endedMs }: SoakCall): boolean {
+    return shard !== undefined && this.#outages.overlapOthersOnly(startedMs, endedMs, shard);
   }
 
   /** What calls by that way took that ended well, beyond the pauses that they plan themselves. */

@@ -39,6 +39,8 @@ export interface TrafficOptions {
   readonly dial: () => Promise<Socket>;
   readonly links: number;
   readonly perSecond: number;
+  /** Shards that calls are meant for, each of them one; empty where any backend can answer. */
+  readonly shards: readonly string[];
   readonly random: () => number;
   readonly onEnd: (call: SoakCall) => void;
   readonly onTrouble: (why: string) => void;
@@ -132,9 +134,9 @@ export class Traffic {
   }
 
   #call(): void {
-    const { random, onEnd, name } = this.#options;
+    const { random, onEnd, name, shards } = this.#options;
     const link = this.#links[Math.floor(random() * this.#links.length)];
-    const choice = choose(random, `${name}${this.made}`);
+    const choice = choose(random, `${name}${this.made}`, shards);
     if (!link?.canOpen) return void this.heldBack++; // it is being made
     this.made++;
     const call = new SoakCall(choice, {
@@ -149,7 +151,7 @@ export class Traffic {
   }
 }
 
-function choose(random: () => number, id: string): CallChoice {
+function choose(random: () => number, id: string, shards: readonly string[]): CallChoice {
   const name = methodOf(random() * 100);
   const isOnce = random() < ONCE_SHARE;
   const hot = Math.floor(random() ** 2 * SHARED_KEYS);
@@ -162,6 +164,7 @@ function choose(random: () => number, id: string): CallChoice {
     cacheControl: cacheControlOf(random()),
     wantsDebug: random() < 0.5,
     isSlow: random() < 0.04,
+    ...shards.length === 0 ? {} : { shard: shards[Math.floor(random() * shards.length)]! },
   };
 }
 
