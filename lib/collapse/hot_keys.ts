@@ -9,6 +9,13 @@ const KEPT_KEYS = 256;
 /** Keys after which the least asked for are let go: each costs a sort, so many come between two of them. */
 const MAX_KEYS = 2 * KEPT_KEYS;
 
+/** Bytes that stay when there are too many, and after which there are: whoever calls chooses how long a key is. */
+const KEPT_BYTES = 2 ** 18;
+const MAX_BYTES = 2 * KEPT_BYTES;
+
+/** What a key costs besides its text, and what the first one of a head costs besides the head's. */
+const OVERHEAD_BYTES = 256;
+
 /** Of flights that one caller alone asked for, one in so many is looked at: mostly their keys never come again. */
 const SINGLES_PER_LOOK = 64;
 
@@ -33,8 +40,8 @@ export class HotKey {
 }
 
 /**
- * The keys that are asked for most, bounded. Calls are counted on their flights, which costs a call an increment, and
- * are added up here when a flight is let go of, or when somebody wants to know.
+ * The keys that are asked for most, bounded in number and bytes. Calls are counted on their flights, which costs a call an
+ * increment, and are added up here when a flight is let go of, or when somebody wants to know.
  *
  * What several callers had from one flight is counted exactly. Calls that had a flight each for themselves, which saved
  * nothing, are estimated from a sample: leading one must not cost more for being counted.
@@ -43,6 +50,7 @@ export class HotKeys<R extends Reply> {
   /** The keys by the head's text, then by the message's part. */
   #keys = new Map<string, Map<string, HotKey>>();
   #size = 0;
+  #bytes = 0;
   /** Says which singles are looked at: a simple sequence (xorshift), since each so many-th could miss what comes in turn. */
   #dice = 1;
   #windowBeganMs: number | undefined = undefined;
@@ -65,7 +73,9 @@ export class HotKeys<R extends Reply> {
     made.calls = asked;
     if (ofHead === undefined) this.#keys.set(text, new Map([[bodyKey, made]]));
     else ofHead.set(bodyKey, made);
-    if (++this.#size > MAX_KEYS) this.#dropCold();
+    this.#size++;
+    this.#bytes += costOf(bodyKey) + (ofHead === undefined ? costOf(text) : 0);
+    if (this.#size > MAX_KEYS || this.#bytes > MAX_BYTES) this.#dropCold();
   }
 
   /** Begins a new window when the one under way is over. */
@@ -100,14 +110,16 @@ export class HotKeys<R extends Reply> {
     return (dice >>> 0) % SINGLES_PER_LOOK === 0;
   }
 
-  /**
-   * Lets go of the coldest keys. Half go at once, and totals are sorted as plain numbers: whoever sends new keys pays
-   * little for it.
-   */
+  /** Lets go of the coldest keys. Half go at once, or as many times half as it takes: whoever sends new keys pays little for it. */
   #dropCold(): void {
+    do this.#keepHottest(this.#size >> 1); while (this.#bytes > KEPT_BYTES);
+  }
+
+  /** Keeps the `count` hottest keys. Totals are sorted as plain numbers, which is quick. */
+  #keepHottest(count: number): void {
     const totals = Float64Array.from(this.#all(), ({ total }) => total).sort();
-    const least = totals[totals.length - KEPT_KEYS]!;
-    let places = KEPT_KEYS;
+    const least = totals[totals.length - count] ?? Infinity;
+    let places = count;
     for (const total of totals) if (total > least) places--;
     this.#keepWhere(({ total }) => total > least || total === least && places-- > 0);
   }
@@ -118,8 +130,11 @@ export class HotKeys<R extends Reply> {
         if (stays(key)) continue;
         ofHead.delete(bodyKey);
         this.#size--;
+        this.#bytes -= costOf(bodyKey);
       }
-      if (ofHead.size === 0) this.#keys.delete(text);
+      if (ofHead.size > 0) continue;
+      this.#keys.delete(text);
+      this.#bytes -= costOf(text);
     }
   }
 
@@ -130,4 +145,8 @@ export class HotKeys<R extends Reply> {
   #sorted(): HotKey[] {
     return this.#all().sort((a, b) => b.total - a.total);
   }
+}
+
+function costOf(text: string): number {
+  return text.length + OVERHEAD_BYTES;
 }

@@ -4,6 +4,10 @@ import { type FakeReply, MapFixture } from "./map_fixture.ts";
 
 const WINDOW_MS = 60_000;
 
+/** What its keys may come to, and what one costs besides its text. */
+const MAX_BYTES = 2 ** 19;
+const OVERHEAD_BYTES = 256;
+
 /** What is hot, as keys and calls. */
 function hottest(fixture: MapFixture, nowMs: number, limit = 10): (readonly [string, number])[] {
   const { keys } = fixture.map.hottest(nowMs, { limit, underWay: fixture.head.flights.values() });
@@ -73,6 +77,41 @@ Deno.test("HotKeys keeps the hot ones among any number of keys, and is bounded",
   }
   assertEquals(hottest(fixture, 0, 1), [["hot", 10_000]]);
   assertLess(hottest(fixture, 0, 1e6).length, 513);
+});
+
+Deno.test("HotKeys keeps the hot ones among keys of any length, and is bounded in bytes", () => {
+  for (const length of [2_000, 40_000, 300_000]) {
+    const fixture = new MapFixture();
+    for (let i = 0; i < 2_000; i++) {
+      ask(fixture, `${i}`.padEnd(length), 2);
+      if (i % 100 === 0) ask(fixture, "hot", 50);
+    }
+    const known = hottest(fixture, 0, 1e6);
+    assertEquals(known[0], ["hot", 1_000]);
+    assertLess(known.reduce((sum, [key]) => sum + key.length, 0), MAX_BYTES);
+  }
+});
+
+Deno.test("HotKeys is bounded in bytes at any moment, also when the hottest keys are the longest", () => {
+  const fixture = new MapFixture();
+  for (let i = 0; i < 250; i++) ask(fixture, `${i}`, 2);
+  for (let i = 0; i < 250; i++) {
+    ask(fixture, `${i}`.padEnd(2_500), 3);
+    const known = hottest(fixture, 0, 1e6);
+    const bytes = known.reduce((sum, [key]) => sum + key.length + OVERHEAD_BYTES, 0);
+    assertLess(bytes, MAX_BYTES, `${i}`);
+  }
+});
+
+Deno.test("HotKeys counts a head's text among its bytes", () => {
+  const fixture = new MapFixture();
+  const flights = Array.from({ length: 2_000 }, (_, i) => {
+    const head = fixture.map.head(`${i}`.padEnd(2_000), fixture.service);
+    return fixture.join(fixture.lead("a", { head })).flight!;
+  });
+  const { keys } = fixture.map.hottest(0, { limit: 1e6, underWay: flights });
+  assertLess(keys.reduce((sum, { headText }) => sum + headText.length, 0), MAX_BYTES);
+  assertLess(80, keys.length);
 });
 
 Deno.test("HotKeys forgets what was hot a window ago, and says since when it counts", () => {
