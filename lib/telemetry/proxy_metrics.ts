@@ -1,4 +1,5 @@
 import { type MethodCounters, OUTCOMES, PASS_REASONS, type Side } from "../observe/mod.ts";
+import { ERROR_CODE } from "../wire/mod.ts";
 import { addBackendMetrics } from "./backend_metrics.ts";
 import { errorCodeLabel, forCodes, nameLabel } from "./labels.ts";
 import { readingOf } from "./original_metrics.ts";
@@ -103,9 +104,9 @@ function addConnectionMetrics(metrics: MetricSet, source: MetricsSource): void {
     labels: ["side", "code"],
     collect(put) {
       for (const side of SIDES) {
-        for (const [code, count] of counters.goAways[side]) {
-          put(count, { side, code: errorCodeLabel(code) });
-        }
+        const { noError } = ERROR_CODE; // most farewells are for politeness' sake
+        const goAways = new Map([[noError as number, 0], ...counters.goAways[side]]);
+        for (const [code, count] of goAways) put(count, { side, code: errorCodeLabel(code) });
       }
     },
   });

@@ -21,7 +21,7 @@ import { until } from "../support/waiting.ts";
 
 const ONE_STREAM = [SETTING.maxConcurrentStreams, 1] as const;
 
-const MAX_CONNECTIONS = 8;
+const MAX_CONNECTIONS = 64;
 
 /** As `auto` takes it, without a question of the sidecar's own: where calls wait for a stream it would wait among them. */
 const NO_QUESTION = { COLLAPSER_METHODS: GET };

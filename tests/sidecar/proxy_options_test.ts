@@ -9,7 +9,11 @@ Deno.test("proxyOptions hands on every setting as it is, and the connections a b
     BACKEND_CONNECTIONS: "3",
     COLLAPSER_MAX_FOLLOWERS: "12",
   });
-  assertEquals(proxyOptions(settings), { ...settings, backendMaxConnections: 8, mode: "collapse" });
+  assertEquals(proxyOptions(settings), {
+    ...settings,
+    backendMaxConnections: 64,
+    mode: "collapse",
+  });
 });
 
 Deno.test("proxyOptions collapses unless that is off", () => {

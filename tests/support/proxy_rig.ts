@@ -45,7 +45,7 @@ const DEFAULTS: ProxyOptions = {
   backendKind: "replicas",
   backendRouting: { by: "key" },
   backendConnections: 1,
-  backendMaxConnections: 8,
+  backendMaxConnections: 64,
   backendOutlierDetection: true,
   backendAdaptiveConcurrency: false,
   backendTimeoutMs: 10_000,

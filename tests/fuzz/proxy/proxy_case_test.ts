@@ -72,7 +72,7 @@ const PLANTS: readonly Plant[] = [
   },
   {
     name: "lets a backend work for nobody",
-    words: /open for nobody|left open/,
+    words: /open for nobody|left open|are at \w+, \d+ may be/,
     plant: () =>
       replace(
         UpstreamSession.prototype,

@@ -34,7 +34,6 @@ for (const name of PEERS) {
     for (const rate of peer!.rates) assertEquals(rate.failed, 0);
     assertEquals(peer!.saturation?.failed, 0);
     assert(everyNumberIsFinite(result), "a figure is not a number");
-    assert(peer!.added[0]!.ms.p50!.median > 0, "a hop that costs no time");
     assert(peer!.saturation!.cpu!.totalMs.most > 0, "a hop that costs no CPU");
     assert(peer!.residentBytes! > 2 ** 20, "a process without memory");
     assert(peer!.rates[0]!.bytesPerCall.sent > 20);
