@@ -87,6 +87,8 @@ class ResolvedCluster extends BalancedCluster implements Cluster {
       ...{ resolve, timers },
       onChange: (located) =>
         this.become(located.map((backend) => ({ ...optionsFor(backend, options), pool }))),
+      isDown: (name) =>
+        this.hosts.some(({ endpoint }) => endpoint.name === name && endpoint.isDown),
     });
   }
 

@@ -198,3 +198,61 @@ Deno.test("BalancedCluster hands on the calls that wait for a backend that goes 
     rig.callers[0]!.calls[0]!.expects(0, "from another");
   });
 });
+
+const BOTH: RigOptions = {
+  backends: [{ name: "db", address: { host: "db.test", port: 7 }, resolves: true }],
+  cacheDurationMs: 0,
+  opens: false,
+};
+
+/** The backends by name, as metrics have them. */
+function backendsOf(rig: ProxyRig): readonly string[] {
+  return rig.proxy.counters.backends.map(({ name }) => name);
+}
+
+Deno.test("BalancedCluster uses a name's IPv4 addresses alone while one of them can be reached", async () => {
+  await withRig(BOTH, async (rig) => {
+    rig.names.set("db.test", ["10.0.0.1", "10.0.0.2", "fd00::1"]);
+    rig.diallingAt.set("10.0.0.1", "refuses");
+    rig.proxy.open();
+    await rig.advance(5_000);
+    assertEquals(backendsOf(rig), ["10.0.0.1:7", "10.0.0.2:7"]);
+    assertEquals(rig.dials.some(({ address }) => address.host === "fd00::1"), false);
+  });
+});
+
+Deno.test("BalancedCluster tries a name's IPv6 addresses when none of its IPv4 ones can be reached, and back", async () => {
+  await withRig(BOTH, async (rig) => {
+    rig.names.set("db.test", ["10.0.0.1", "10.0.0.2", "fd00::1"]);
+    for (const host of ["10.0.0.1", "10.0.0.2"]) rig.diallingAt.set(host, "refuses");
+    rig.proxy.open();
+    await rig.advance(500);
+    assertEquals(rig.proxy.readiness.ready, true);
+    assertEquals(backendsOf(rig), ["[fd00::1]:7"]);
+    rig.diallingAt.clear();
+    await rig.advance(60_000); // whatever the name server says meanwhile, it works
+    assertEquals(backendsOf(rig), ["[fd00::1]:7"]);
+    rig.diallingAt.set("fd00::1", "refuses");
+    rig.backendAt("fd00::1").socket.ends();
+    await rig.advance(1_000);
+    assertEquals(rig.proxy.readiness.ready, true);
+    assertEquals(backendsOf(rig), ["10.0.0.1:7", "10.0.0.2:7"]);
+  });
+});
+
+Deno.test("BalancedCluster tries the IP versions of a name by turns, and is ready within a second of either", async () => {
+  await withRig(BOTH, async (rig) => {
+    rig.names.set("db.test", ["10.0.0.1", "fd00::1"]);
+    rig.dialling = "refuses";
+    rig.proxy.open();
+    await rig.advance(10_000);
+    const turns = rig.dials.filter(({ address }, at) =>
+      address.host !== rig.dials[at - 1]?.address.host
+    );
+    assertEquals(turns.length, 2 + 24); // both at once, and then one each 400 ms
+    rig.diallingAt.set("10.0.0.1", "accepts");
+    await rig.advance(1_000);
+    assertEquals(rig.proxy.readiness.ready, true);
+    assertEquals(backendsOf(rig), ["10.0.0.1:7"]);
+  });
+});
