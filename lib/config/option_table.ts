@@ -5,6 +5,7 @@ import { HEADER_NAMES } from "./kinds/header_names.ts";
 import { optional } from "./kinds/kind.ts";
 import { METHODS } from "./kinds/methods.ts";
 import { count, ENTRIES, PORT, RATIO } from "./kinds/number.ts";
+import { OCTAL_MODE } from "./kinds/octal_mode.ts";
 import { ROUTING } from "./kinds/routing.ts";
 import { SIZE } from "./kinds/size.ts";
 import { CACHE_URL, HOST_NAME, PATH, TOKEN } from "./kinds/text.ts";
@@ -36,6 +37,11 @@ export const OPTION_TABLE = {
     help:
       "address to listen on, both IP versions (`0.0.0.0` where IPv6 is off); or `unix:/path`, " +
       "and no port then",
+  }),
+  grpcSocketMode: option("GRPC_SOCKET_MODE", OCTAL_MODE, {
+    group: "listen",
+    fallback: "0660",
+    help: "permissions of the unix socket when GRPC_HOST is one, whatever the umask",
   }),
   metricsPort: option("METRICS_PORT", PORT, {
     group: "listen",

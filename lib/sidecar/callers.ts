@@ -40,7 +40,9 @@ export function callersTrouble({ grpcHost, grpcPort }: Settings, why: string): s
     : `Cannot listen on ${grpcHost}: ${why}; set GRPC_HOST to a path that is free and may be written`;
 }
 
-function addressOf({ grpcHost, grpcPort }: Settings): ListenAddress {
+function addressOf({ grpcHost, grpcPort, grpcSocketMode }: Settings): ListenAddress {
   const path = unixPath(grpcHost);
-  return path === undefined ? { hostname: grpcHost, port: grpcPort } : { path };
+  return path === undefined
+    ? { hostname: grpcHost, port: grpcPort }
+    : { path, mode: grpcSocketMode };
 }

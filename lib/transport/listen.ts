@@ -1,12 +1,16 @@
 import type { RawConn } from "./conn_stream.ts";
+import { listenAtPath } from "./listen_at_path.ts";
 
 /** How long to leave the descriptors alone when there are none left (EMFILE); a caller waits no longer for it. */
 const ACCEPT_RETRY_MS = 50;
 
-/** Where callers connect: an IP address and a port, 0 for a free one, or the path of a unix socket. */
+/**
+ * Where callers connect: an IP address and a port, 0 for a free one, or the path of a unix socket with its permissions,
+ * which are what the umask makes them where `mode` is left out.
+ */
 export type ListenAddress =
   | { readonly hostname: string; readonly port: number }
-  | { readonly path: string };
+  | { readonly path: string; readonly mode?: number };
 
 /** A listening socket and the loop that accepts from it. */
 export interface Listening {
@@ -29,8 +33,8 @@ export function listen(
   onTrouble: (error: Error) => void,
 ): Listening {
   if ("path" in address) {
-    const { path } = address;
-    const listener = Deno.listen({ transport: "unix", path });
+    const { path, mode } = address;
+    const listener = listenAtPath(path, mode);
     acceptAll(listener, (socket) => accept(socket, `unix:${path}`), onTrouble);
     return { port: 0, hostname: path, close: () => listener.close() };
   }

@@ -6,6 +6,7 @@ Deno.test("readSettings fills in every default", () => {
   assertEquals(settingsOf(), {
     grpcPort: 50_052,
     grpcHost: "::",
+    grpcSocketMode: 0o660,
     metricsPort: 2_112,
     metricsHost: "::",
     adminToken: undefined,

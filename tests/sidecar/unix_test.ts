@@ -86,6 +86,7 @@ Deno.test("runSidecar takes over the path of one that was killed, with the permi
 
   await using sidecar = await SidecarProcess.start(env);
   assertEquals(sidecar.logged("Serving")?.grpc_path, own);
+  assertEquals(Deno.lstatSync(own).mode! & 0o777, 0o660);
   await sidecar.becomes(200);
   const second = await runToEnd(["serve"], { ...env, METRICS_PORT: "0" });
   assertEquals(second.code, 1);

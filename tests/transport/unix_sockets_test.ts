@@ -1,4 +1,5 @@
 import { assert, assertEquals, assertFalse, assertRejects, assertThrows } from "@std/assert";
+import { dirname } from "node:path";
 import { clearStaleSocket, dialPlain, listen, type Socket } from "../../lib/transport/mod.ts";
 import { CertificateFolder } from "../support/certificate_folder.ts";
 import { until, within } from "../support/waiting.ts";
@@ -49,6 +50,44 @@ Deno.test("listen on a path throws what the system says", () => {
   listening.close();
   const nowhere = folder.free("nowhere/s.sock");
   assertThrows(() => listen({ path: nowhere }, () => {}, noTrouble), Deno.errors.NotFound);
+});
+
+Deno.test("listen on a path gives the socket its mode, whatever the umask, and leaves nothing beside it", async () => {
+  using folder = new CertificateFolder();
+  const path = folder.free("s.sock");
+  const before = Deno.umask();
+  for (const [umask, mode] of [[0o077, 0o666], [0o000, 0o600], [0o022, 0o660]] as const) {
+    Deno.umask(umask);
+    const listening = listen({ path, mode }, (socket) => socket.close(), noTrouble);
+    Deno.umask(before);
+    assertEquals(Deno.lstatSync(path).mode! & 0o777, mode);
+    assertEquals([...Deno.readDirSync(dirname(path))].map(({ name }) => name), ["s.sock"]);
+    (await dialPlain({ host: "", port: 0, path }, TIMEOUT)).close();
+    listening.close();
+    assertFalse(isThere(path));
+  }
+});
+
+Deno.test("listen on a path with a mode is alone there, and leaves nothing behind where it cannot be", () => {
+  using folder = new CertificateFolder();
+  const path = folder.free("s.sock");
+  const mode = 0o660;
+  const listening = listen({ path, mode }, () => {}, noTrouble);
+  assertThrows(() => listen({ path, mode }, () => {}, noTrouble), Deno.errors.AddrInUse);
+  assertEquals([...Deno.readDirSync(dirname(path))].map(({ name }) => name), ["s.sock"]);
+  listening.close();
+  const nowhere = folder.free("nowhere/s.sock");
+  assertThrows(() => listen({ path: nowhere, mode }, () => {}, noTrouble), Deno.errors.NotFound);
+});
+
+Deno.test("listen on a path that only just fits has its mode all the same", async () => {
+  using folder = new CertificateFolder();
+  const free = folder.free("s");
+  const path = free + "s".repeat(107 - free.length); // sun_path has room for that and a zero (unix(7))
+  const listening = listen({ path, mode: 0o600 }, () => {}, noTrouble);
+  assertEquals(Deno.lstatSync(path).mode! & 0o777, 0o600);
+  listening.close();
+  await until(() => !isThere(path), "the file to go");
 });
 
 Deno.test("dialPlain rejects when nobody listens at the path", async () => {
