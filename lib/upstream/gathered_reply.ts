@@ -1,6 +1,6 @@
 import type { ReceivedHeaders } from "../connection/mod.ts";
 import { isOneMessage, MessageScanner, STATUS } from "../grpc/mod.ts";
-import { FrameLog, statelessBlock } from "../wire/mod.ts";
+import { type Field, FrameLog, statelessBlock } from "../wire/mod.ts";
 import type { CachePolicy } from "./cache_policy.ts";
 import { type Failure, statusOfFailure } from "./failure.ts";
 import { appendFailure } from "./failure_reply.ts";
@@ -73,8 +73,9 @@ export class GatheredReply implements ReplySource {
     }
     if (endStream && head.grpcStatus === undefined) return { kind: "noStatus" };
     if (head.cache !== undefined) this.#restrict(head.cache);
-    this.log.appendHeaders(statelessBlock(list, perCall), endStream);
-    this.largestListBytes = Math.max(this.largestListBytes, listBytes(list, perCall));
+    const relayed = endStream ? perCall : withoutLength(perCall);
+    this.log.appendHeaders(statelessBlock(list, relayed), endStream);
+    this.largestListBytes = Math.max(this.largestListBytes, listBytes(list, relayed));
     if (endStream) this.#end(head.grpcStatus!);
     return undefined;
   }
@@ -110,4 +111,17 @@ export class GatheredReply implements ReplySource {
     if (isPrivate) this.isPrivate = true;
     this.maxAgeMs = Math.min(this.maxAgeMs, maxAgeMs);
   }
+}
+
+/**
+ * The fields without content-length, which is always among those of one call: the reply may end in a failure before that
+ * much DATA has come, and a client that counts (node, Netty) would see a malformed reply in place of its status (RFC 9113
+ * §8.1.1). gRPC has no use for the field.
+ */
+function withoutLength(perCall: readonly Field[]): readonly Field[] {
+  return perCall.some(isLength) ? perCall.filter((field) => !isLength(field)) : perCall;
+}
+
+function isLength({ name }: Field): boolean {
+  return name === "content-length";
 }
