@@ -81,6 +81,7 @@ export class CallerSession implements ConnectionSink<Call>, PumpOwner, CallerLin
       turn,
       now: () => timers.refresh(),
       speaksFirst: false,
+      lingers: timers,
     });
   }
 
@@ -155,6 +156,11 @@ export class CallerSession implements ConnectionSink<Call>, PumpOwner, CallerLin
     }
     this.connection.finishDrain();
     this.#pump.close();
+  }
+
+  /** Ends the connection now, whatever has not arrived. */
+  abort(): void {
+    this.#pump.abort();
   }
 
   /** Something of ours failed on behalf of a call: it ends with 13, and nothing else does. */
@@ -270,11 +276,17 @@ export class CallerSession implements ConnectionSink<Call>, PumpOwner, CallerLin
     }
     if (this.#mustMakeRoom) this.#makeRoom();
     if (this.connection.draining) this.closeWhenIdle();
+    if (this.connection.failed !== undefined) this.#endCalls(); // the socket is closed a while later
   }
 
   closed(): void {
     this.context.timers.cancel(this.#patience);
-    for (const stream of [...this.connection.streams()]) stream.owner?.gone();
+    this.#endCalls();
     this.context.sessionClosed(this);
+  }
+
+  /** The caller hears nothing any more: its calls wait for nothing. */
+  #endCalls(): void {
+    for (const stream of [...this.connection.streams()]) stream.owner?.gone();
   }
 }

@@ -197,7 +197,9 @@ export class Proxy {
         left += session.connection.openStreams;
         session.end();
       }
-      await this.#emptyWithin(DRAIN_ANSWER_MS);
+      if (!await this.#emptyWithin(DRAIN_ANSWER_MS)) {
+        for (const session of [...this.#sessions]) session.abort();
+      }
     }
     this.close();
     return left;

@@ -1,4 +1,5 @@
 import type { Connection } from "../connection/mod.ts";
+import { CallbackAlarm, type Timers } from "./timers.ts";
 
 /** A connection starts with this much to read into, and gets more only when it fills it: most are idle. */
 const FIRST_READ_BYTES = 4_096;
@@ -12,10 +13,18 @@ const MAX_READ_BYTES = 65_536;
  */
 const STOP_READING_BYTES = 2 ** 20;
 
+/** A peer is given this long to hang up after our last word, as x/net and grpc-go give it. */
+const LINGER_MS = 1_000;
+
+/** Read, and thrown away, after our last word: far more than control frames come to, little for who uploads on and on. */
+const MAX_LINGER_BYTES = 2 ** 20;
+
 /** What a pump needs of a socket; `Deno.Conn` has it. */
 export interface Socket {
   read(into: Uint8Array): Promise<number | null>;
   write(bytes: Uint8Array): Promise<number>;
+  /** Says that nothing more is written; reading goes on. A pump that is to linger needs it. */
+  closeWrite?(): Promise<void>;
   close(): void;
 }
 
@@ -25,6 +34,24 @@ export interface PumpOwner {
   received(): void;
   /** The socket is gone; `why` is undefined when the peer or we closed it in order. */
   closed(why: Error | undefined): void;
+}
+
+/** What a pump may be told. */
+export interface PumpOptions {
+  readonly owner: PumpOwner;
+  readonly turn: Turn;
+  readonly now: () => number;
+  /**
+   * What the connection says first goes out at once; else it waits until something was read, or the owner asks for it.
+   * @default true
+   */
+  readonly speaksFirst?: boolean;
+  /**
+   * Time by which the peer must have hung up after our last word. A socket that is closed while bytes of the peer's lie
+   * unread, a WINDOW_UPDATE or a PING ack, is reset (RFC 9293 §3.10.4), and what was written and has not arrived is lost:
+   * so our end is closed first, and the rest read. @default the socket is closed at once
+   */
+  readonly lingers?: Timers;
 }
 
 /**
@@ -39,28 +66,26 @@ export class Pump<Owner> {
   #owner: PumpOwner;
   #turn: Turn;
   #now: () => number;
-  /**
-   * What the connection says first goes out at once; else it waits until something was read, or the owner asks for it.
-   */
   #speaksFirst: boolean;
+  #lingers: Timers | undefined;
   #dirty = false;
   #writing = false;
   #trouble: Error | undefined = undefined;
   #closing = false;
   #closed = false;
+  /** Set once our last word is out: the peer's end is awaited, and what it still sends thrown away. */
+  #linger: CallbackAlarm | undefined = undefined;
+  #lingerBytes = 0;
   #resumeReading: (() => void) | undefined = undefined;
 
-  constructor(
-    socket: Socket,
-    connection: Connection<Owner>,
-    options: { owner: PumpOwner; turn: Turn; now: () => number; speaksFirst?: boolean },
-  ) {
+  constructor(socket: Socket, connection: Connection<Owner>, options: PumpOptions) {
     this.#socket = socket;
     this.connection = connection;
     this.#owner = options.owner;
     this.#turn = options.turn;
     this.#now = options.now;
     this.#speaksFirst = options.speaksFirst ?? true;
+    this.#lingers = options.lingers;
   }
 
   /** Runs until the socket is closed from either side. */
@@ -69,7 +94,8 @@ export class Pump<Owner> {
     try {
       await this.#readAll();
     } catch (error) {
-      if (!this.#closed) this.#trouble = asError(error); // else it is our own closing that ended the read
+      // Else it is our own closing that ended the read, or a peer that had heard all.
+      if (!this.#closed && this.#linger === undefined) this.#trouble = asError(error);
     }
     this.#shut();
     this.#owner.closed(this.#trouble);
@@ -82,7 +108,7 @@ export class Pump<Owner> {
     this.#turn.add(this);
   }
 
-  /** Closes the socket once the output is written. */
+  /** Closes the socket once the output is written, and the peer has hung up where the pump lingers. */
   close(): void {
     this.#closing = true;
     this.flushSoon();
@@ -96,9 +122,9 @@ export class Pump<Owner> {
   /** Writes the output, or closes the socket when there is none and it is to be closed. {@linkcode Turn} calls it. */
   flush(): void {
     this.#dirty = false;
-    if (this.#writing || this.#closed) return;
+    if (this.#writing || this.#closed || this.#linger !== undefined) return;
     if (this.connection.outputBytes > 0) this.#write();
-    else if (this.#closing || this.connection.failed !== undefined) this.#shut();
+    else if (this.#closing || this.connection.failed !== undefined) this.#leave();
   }
 
   async #readAll(): Promise<void> {
@@ -107,6 +133,11 @@ export class Pump<Owner> {
     for (;;) {
       const count = await this.#socket.read(buffer);
       if (count === null) return;
+      if (this.#linger !== undefined) {
+        this.#lingerBytes += count;
+        if (this.#lingerBytes > MAX_LINGER_BYTES) return;
+        continue;
+      }
       this.isDrained = count < buffer.length;
       connection.receive(buffer, this.#now(), count);
       this.#owner.received();
@@ -147,10 +178,21 @@ export class Pump<Owner> {
     this.#resumeReading = undefined;
   }
 
+  /** Our last word is out: closes our end, and the socket when the peer has closed its own. */
+  #leave(): void {
+    const timers = this.#lingers;
+    if (timers === undefined || this.#socket.closeWrite === undefined) return this.#shut();
+    this.#linger = new CallbackAlarm(() => this.#shut());
+    timers.set(this.#linger, timers.nowMs + LINGER_MS);
+    this.#unblockReading();
+    this.#socket.closeWrite().catch(() => this.#shut()); // the peer is gone already
+  }
+
   #shut(): void {
     this.#unblockReading();
     if (this.#closed) return;
     this.#closed = true;
+    if (this.#linger !== undefined) this.#lingers?.cancel(this.#linger);
     try {
       this.#socket.close();
     } catch (error) {

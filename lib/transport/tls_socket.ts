@@ -50,6 +50,13 @@ export class TlsSocket implements Socket {
     return bytes.length;
   }
 
+  /** Says farewell (close_notify, RFC 8446 §6.1) and closes our end; what the peer sends can be read as before. */
+  closeWrite(): Promise<void> {
+    if (this.#closed) return Promise.reject(new Deno.errors.BadResource("The socket is closed"));
+    this.#tls.end();
+    return Promise.resolve();
+  }
+
   /** Closes the socket: what was written has gone out, and so does the farewell, if the peer takes it at once. */
   close(): void {
     if (this.#closed) throw new Deno.errors.BadResource("The socket is closed");

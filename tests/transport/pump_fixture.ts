@@ -1,5 +1,5 @@
 import { Connection } from "../../lib/connection/mod.ts";
-import { Pump, type PumpOwner, Turn } from "../../lib/transport/mod.ts";
+import { Pump, type PumpOwner, type Timers, Turn } from "../../lib/transport/mod.ts";
 import { HeaderCache } from "../../lib/wire/mod.ts";
 import { FrameParser, type SeenFrame } from "../support/frame_parser.ts";
 import { PREFACE, settings } from "../support/frames.ts";
@@ -9,9 +9,27 @@ import { MemorySocket } from "../support/memory_socket.ts";
 /** More than any chain of promises between two ends in memory is long. */
 const TICKS = 50;
 
+interface FixtureOptions {
+  turn?: Turn;
+  holdsWrites?: boolean;
+  /** Those of a pump that lingers. */
+  lingers?: Timers;
+}
+
+/** A socket in memory of which our end alone can be closed. */
+class HalfClosingSocket extends MemorySocket {
+  /** Times that our end alone was closed. */
+  halfCloses = 0;
+
+  closeWrite(): Promise<void> {
+    this.halfCloses++;
+    return Promise.resolve();
+  }
+}
+
 /** A server's connection pumped over a socket in memory, whose peer is the test. */
 export class PumpFixture implements PumpOwner {
-  readonly socket = new MemorySocket();
+  readonly socket = new HalfClosingSocket();
   readonly sink = new RecordingSink();
   readonly connection: Connection<unknown>;
   readonly pump: Pump<unknown>;
@@ -27,7 +45,7 @@ export class PumpFixture implements PumpOwner {
   #parser = new FrameParser();
   #pings = 0;
 
-  constructor({ turn = new Turn(), holdsWrites = false } = {}) {
+  constructor({ turn = new Turn(), holdsWrites = false, lingers }: FixtureOptions = {}) {
     if (holdsWrites) this.socket.hold();
     this.connection = new Connection<unknown>({
       role: "server",
@@ -38,12 +56,13 @@ export class PumpFixture implements PumpOwner {
       owner: this,
       turn,
       now: () => this.nowMs,
+      ...(lingers && { lingers }),
     });
     this.running = this.pump.run();
   }
 
   /** One that is past the handshake and has nothing to say. */
-  static async ready(options: { turn?: Turn } = {}): Promise<PumpFixture> {
+  static async ready(options: FixtureOptions = {}): Promise<PumpFixture> {
     const fixture = new PumpFixture(options);
     fixture.socket.sends(PREFACE, settings());
     await settle();

@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertInstanceOf, assertStrictEquals } from "@std/assert";
-import { Turn } from "../../lib/transport/mod.ts";
+import { Timers, Turn } from "../../lib/transport/mod.ts";
 import { SETTING } from "../../lib/wire/mod.ts";
 import { rng } from "../support/cuts.ts";
 import {
@@ -15,6 +15,8 @@ import {
   windowUpdate,
 } from "../support/frames.ts";
 import { logOf } from "../support/scripted_peer.ts";
+import { FakeClock } from "../support/fake_clock.ts";
+import type { MemorySocket } from "../support/memory_socket.ts";
 import { PumpFixture, settle, upTo } from "./pump_fixture.ts";
 
 /** Output beyond this stops reading. */
@@ -405,6 +407,64 @@ Deno.test("Pump writes the GOAWAY of a connection that failed, and then closes",
   const [last] = fixture.takeFrames();
   assertEquals(last, { type: "GOAWAY", lastStreamId: 0, code: "PROTOCOL_ERROR" });
   assertEquals([fixture.socket.closes, ...fixture.ends], [1, undefined]);
+});
+
+// ---- lingering
+
+Deno.test("Pump that lingers closes its own end, throws away what comes, and goes when the peer has gone", async () => {
+  const timers = new Timers(new FakeClock());
+  const fixture = await PumpFixture.ready({ lingers: timers });
+  const { socket, pump } = fixture;
+  fixture.say(2);
+  pump.close();
+  await settle();
+  assertEquals(fixture.takeNumbers(), [1, 2]);
+  assertEquals([socket.halfCloses, socket.closes], [1, 0]);
+  socket.sends(ping(7));
+  pump.close();
+  await settle();
+  assertEquals([socket.unread, socket.writeSizes.length, fixture.reads], [0, 1, 0]);
+  socket.ends();
+  await fixture.running;
+  assertEquals([socket.halfCloses, socket.closes, ...fixture.ends], [1, 1, undefined]);
+  assertEquals(timers.pending, 0);
+});
+
+Deno.test("Pump that lingers waits for a peer for 1 s, for 1 MiB, and for none that was reset", async () => {
+  const ends: Record<string, (socket: MemorySocket, clock: FakeClock) => void> = {
+    "1 s": (_, clock) => clock.advance(1_004),
+    "more than 1 MiB": (socket) => socket.sends(new Uint8Array(2 ** 20), new Uint8Array(1)),
+    "a reset": (socket) => socket.ends(new Deno.errors.ConnectionReset("reset by peer")),
+  };
+  for (const [what, comes] of Object.entries(ends)) {
+    const clock = new FakeClock();
+    const fixture = await PumpFixture.ready({ lingers: new Timers(clock) });
+    fixture.socket.sends(raw(0, { streamId: 0 }, new Uint8Array(1))); // DATA on stream 0: the connection fails
+    await settle();
+    assertEquals(fixture.takeFrames().at(-1)?.type, "GOAWAY");
+    fixture.socket.sends(new Uint8Array(2 ** 19));
+    clock.advance(990);
+    await settle();
+    assertEquals(fixture.socket.closes, 0, what);
+    if (what !== "1 s") fixture.socket.sends(new Uint8Array(2 ** 19));
+    await settle();
+    assertEquals(fixture.socket.closes, 0, what);
+    comes(fixture.socket, clock);
+    await fixture.running;
+    assertEquals([fixture.socket.closes, ...fixture.ends], [1, undefined], what);
+  }
+});
+
+Deno.test("Pump that lingers is closed at once by abort", async () => {
+  const timers = new Timers(new FakeClock());
+  const fixture = await PumpFixture.ready({ lingers: timers });
+  fixture.pump.close();
+  await settle();
+  assertEquals(fixture.socket.closes, 0);
+  fixture.pump.abort();
+  await fixture.running;
+  assertEquals([fixture.socket.closes, ...fixture.ends], [1, undefined]);
+  assertEquals(timers.pending, 0);
 });
 
 Deno.test("Pump closes its socket exactly once, whatever it is told and how often", async () => {
