@@ -167,8 +167,12 @@ export class CallerSession implements ConnectionSink<Call>, PumpOwner, CallerLin
   fault(stream: Stream<Call>, error: unknown): void {
     this.context.observer.faultOfOurs("serving a call", error);
     const failure: Failure = { kind: "faultOfOurs" };
-    if (stream.owner !== undefined) return stream.owner.failOwn(failure);
-    if (!stream.localEnded) this.connection.sendFinalHeaders(stream, failureReply(failure));
+    try {
+      if (stream.owner !== undefined) stream.owner.failOwn(failure);
+      else if (!stream.localEnded) this.connection.sendFinalHeaders(stream, failureReply(failure));
+    } catch (again) {
+      this.context.observer.faultOfOurs("ending a call", again); // which must cost no other call anything
+    }
   }
 
   // ---- what the connection tells
@@ -230,7 +234,11 @@ export class CallerSession implements ConnectionSink<Call>, PumpOwner, CallerLin
   }
 
   reset(stream: Stream<Call>): void {
-    stream.owner?.gone();
+    try {
+      stream.owner?.gone();
+    } catch (error) {
+      this.fault(stream, error);
+    }
   }
 
   writable(stream: Stream<Call>): void {
@@ -287,6 +295,6 @@ export class CallerSession implements ConnectionSink<Call>, PumpOwner, CallerLin
 
   /** The caller hears nothing any more: its calls wait for nothing. */
   #endCalls(): void {
-    for (const stream of [...this.connection.streams()]) stream.owner?.gone();
+    for (const stream of [...this.connection.streams()]) this.reset(stream);
   }
 }

@@ -7,6 +7,7 @@ import {
 } from "../connection/mod.ts";
 import { CallbackAlarm, Pump, type PumpOwner, type Socket } from "../transport/mod.ts";
 import { ERROR_CODE } from "../wire/mod.ts";
+import { ContainedSink } from "./contained_sink.ts";
 import type { UpstreamContext } from "./upstream_context.ts";
 import type { Exchange } from "./exchange.ts";
 import type { Failure } from "./failure.ts";
@@ -20,6 +21,7 @@ const REPEATABLE_BYTES = 65_536;
 /** A connection that failed is given this long to read why. */
 const LINGER_MS = 1_000;
 
+const UNSEEN: Failure = { kind: "connectionLost", why: "the backend is going away" };
 const REFUSED: Failure = { kind: "backendReset", code: ERROR_CODE.refusedStream };
 
 /** The endpoint that a session belongs to, as the session sees it. */
@@ -46,6 +48,7 @@ export class UpstreamSession implements ConnectionSink<StreamAttempt>, PumpOwner
   readonly remote: string;
   readonly #owner: SessionOwner;
   readonly #context: UpstreamContext;
+  readonly #sink: ContainedSink;
   #pump: Pump<StreamAttempt>;
   #keepalive: Keepalive;
   #linger = new CallbackAlarm(() => this.#pump.abort());
@@ -63,9 +66,10 @@ export class UpstreamSession implements ConnectionSink<StreamAttempt>, PumpOwner
     this.#owner = options.owner;
     this.#context = options.context;
     this.remote = options.remote;
+    this.#sink = new ContainedSink(this, { owner: this.#owner, observer: this.#context.observer });
     this.connection = new Connection({
       role: "client",
-      sink: this,
+      sink: this.#sink,
       headerCache: options.context.replyHeaders,
     });
     const { turn, timers } = options.context;
@@ -238,11 +242,7 @@ export class UpstreamSession implements ConnectionSink<StreamAttempt>, PumpOwner
     if (code !== ERROR_CODE.noError) observer.goneAway("backend", { code, debug }, this.remote);
     this.#owner.sessionLeaves(this);
     for (const { id, owner: attempt } of [...this.connection.streams()]) {
-      if (id <= lastStreamId || attempt === undefined) continue;
-      this.#owner.repeat(attempt.exchange, {
-        kind: "connectionLost",
-        why: "the backend is going away",
-      });
+      if (id > lastStreamId && attempt !== undefined) this.#repeat(attempt, UNSEEN);
     }
     this.#closeWhenIdle();
   }
@@ -263,7 +263,7 @@ export class UpstreamSession implements ConnectionSink<StreamAttempt>, PumpOwner
     if (touched.length > 0) this.#touched = [];
     for (const attempt of touched) {
       attempt.isTouched = false;
-      if (attempt.isRefused) this.#owner.repeat(attempt.exchange, REFUSED);
+      if (attempt.isRefused) this.#repeat(attempt, REFUSED);
       else attempt.exchange.tell(this.connection.nowMs, this.#context.observer);
     }
     this.#owner.sessionHasRoom(this);
@@ -287,6 +287,10 @@ export class UpstreamSession implements ConnectionSink<StreamAttempt>, PumpOwner
   #end(attempt: StreamAttempt, failure?: Failure): void {
     this.#touch(attempt); // so that the owner hears of it when the read is over
     this.#owner.settle(attempt.exchange, failure);
+  }
+
+  #repeat(attempt: StreamAttempt, failure: Failure): void {
+    this.#sink.contain(attempt, () => this.#owner.repeat(attempt.exchange, failure));
   }
 
   #closeWhenIdle(): void {

@@ -7,7 +7,11 @@
 import { assertEquals } from "@std/assert";
 import { Connection } from "../../lib/connection/mod.ts";
 import { Call } from "../../lib/downstream/call.ts";
-import { latin1 } from "../../lib/wire/mod.ts";
+import { Endpoint } from "../../lib/upstream/mod.ts";
+import { GatheredReply } from "../../lib/upstream/gathered_reply.ts";
+import { ERROR_CODE, latin1 } from "../../lib/wire/mod.ts";
+import type { BackendRequest } from "../support/backend_end.ts";
+import { goAway } from "../support/frames.ts";
 import { GET, PUT, withRig } from "../support/proxy_rig.ts";
 
 const FAULT = "a fault of the sidecar's own";
@@ -157,6 +161,82 @@ Deno.test("Endpoint loses one call and not those behind it when that one cannot 
     await rig.settle();
     calls[1]!.expects(0, "re:2");
     calls[2]!.expects(0, "re:3");
+  });
+});
+
+Deno.test("UpstreamSession loses one call and not its connection when a reply cannot be taken", async () => {
+  const faults: Record<string, (request: BackendRequest) => void> = {
+    takeHeaders: (request) => request.begins(["a"]),
+    receive: (request) => request.replies(["a"]),
+    fail: (request) => request.resets(ERROR_CODE.internalError),
+  };
+  for (const [name, comes] of Object.entries(faults)) {
+    await withRig(async (rig) => {
+      const caller = await rig.caller();
+      const calls = [GET, PUT, PUT].map((path, i) => caller.call(path, `${i}`));
+      await rig.settle();
+      failOnce(GatheredReply.prototype as unknown as Record<string, () => void>, name);
+      comes(rig.request(0));
+      await rig.settle();
+      calls[0]!.expectsFailure(13, FAULT);
+      assertEquals(rig.heard.at(-1), `fault of ours: taking a reply: ${name} failed`);
+      for (const request of rig.requests.slice(1)) request.echoes();
+      await rig.settle();
+      calls[1]!.expects(0, "re:1");
+      calls[2]!.expects(0, "re:2");
+      assertEquals(rig.backends.length, 1);
+    });
+  }
+});
+
+Deno.test("UpstreamSession loses one call and not the others when it cannot be sent again after a GOAWAY", async () => {
+  await withRig(async (rig) => {
+    const caller = await rig.caller();
+    const calls = ["1", "2", "3"].map((message) => caller.call(GET, message));
+    await rig.settle();
+    failOnce(Endpoint.prototype, "repeat");
+    rig.backend.sends(goAway(0, 0));
+    await rig.settle();
+    calls[0]!.expectsFailure(13, FAULT);
+    for (const request of rig.requests.slice(3)) request.echoes();
+    await rig.settle();
+    calls[1]!.expects(0, "re:2");
+    calls[2]!.expects(0, "re:3");
+  });
+});
+
+Deno.test("CallerSession lets go of all its calls when its connection is gone and one of them fails at that", async () => {
+  await withRig(async (rig) => {
+    const [gone, other] = [await rig.caller(), await rig.caller()];
+    for (const message of ["1", "2", "3"]) gone.call(GET, message);
+    await rig.settle();
+    failOnce(Call.prototype, "gone");
+    gone.socket.ends();
+    await rig.settle();
+    assertEquals(rig.heard.slice(1), ["fault of ours: serving a call: gone failed"]);
+    assertEquals(rig.gauges.flights, 0);
+    for (const request of rig.requests) assertEquals(request.seen.reset, "CANCEL");
+    assertEquals(rig.proxy.counters.connections, 1);
+    const call = other.call(GET, "1");
+    await rig.settle();
+    rig.request(-1).replies(["one"]);
+    await rig.settle();
+    call.expects(0, "one");
+  });
+});
+
+Deno.test("CallerSession keeps the other calls when one cannot be let go of after a reset", async () => {
+  await withRig(async (rig) => {
+    const caller = await rig.caller();
+    const [first, second] = [caller.call(PUT, "1"), caller.call(PUT, "2")];
+    await rig.settle();
+    failOnce(Call.prototype, "gone");
+    first.cancels();
+    await rig.settle();
+    assertEquals(rig.request(0).seen.reset, "CANCEL");
+    rig.request(1).replies(["two"]);
+    await rig.settle();
+    second.expects(0, "two");
   });
 });
 
