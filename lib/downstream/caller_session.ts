@@ -249,7 +249,11 @@ export class CallerSession implements ConnectionSink<Call>, PumpOwner, CallerLin
     if (this.#patience.isSet) this.context.timers.cancel(this.#patience);
   }
 
-  goAway(): void {} // a client that goes away ends its calls itself, or waits for them
+  goAway(_lastStreamId: number, code: number, debug: string): void { // its calls it ends itself, or waits for them
+    const { counters, observer } = this.context;
+    counters.countGoAway("caller", code);
+    if (code !== ERROR_CODE.noError) observer.goneAway("caller", { code, debug }, this.remote);
+  }
 
   pong(): void {}
 

@@ -2,9 +2,9 @@ import { assertEquals } from "@std/assert";
 import { ERROR_CODE, FRAME, HeaderCache, HpackDecoder } from "../../lib/wire/mod.ts";
 import { requestHead } from "../support/caller_end.ts";
 import { splitFrames } from "../support/frame_parser.ts";
-import { ascii, block, concat, data, headers, type Pairs, raw } from "../support/frames.ts";
+import { ascii, block, concat, data, goAway, headers, type Pairs, raw } from "../support/frames.ts";
 import { framed, type PeerEnd, valueOf } from "../support/peer_end.ts";
-import { GET, PUT, withRig } from "../support/proxy_rig.ts";
+import { GET, PUT, type RigOptions, withRig } from "../support/proxy_rig.ts";
 
 Deno.test("CallerSession passes the request head on as it came, leader or not (scenarios 24, 25)", async () => {
   const metadata: Pairs = [
@@ -34,6 +34,27 @@ Deno.test("CallerSession passes the request head on as it came, leader or not (s
     assertEquals(rig.request(-1).fields, [...requestHead(GET), ...metadata, ...perCall]);
     rig.request(-1).replies(["x"]);
     await rig.settle();
+  });
+});
+
+Deno.test("CallerSession counts a caller's GOAWAY, tells of one with a code, and serves the calls that are left", async () => {
+  const told: unknown[] = [];
+  const observer: RigOptions["observer"] = { goneAway: (...said) => void told.push(said) };
+  await withRig({ observer }, async (rig) => {
+    const caller = await rig.caller();
+    const call = caller.call(PUT, "1");
+    await rig.settle();
+    caller.sends(goAway(0, ERROR_CODE.noError));
+    caller.sends(goAway(0, ERROR_CODE.enhanceYourCalm, "too_many_pings"));
+    rig.request(0).replies(["one"]);
+    await rig.settle();
+    call.expects(0, "one");
+    const said = { code: ERROR_CODE.enhanceYourCalm, debug: "too_many_pings" };
+    assertEquals(told, [["caller", said, "caller-1"]]);
+    assertEquals([...rig.proxy.counters.goAways.caller], [
+      [ERROR_CODE.noError, 1],
+      [ERROR_CODE.enhanceYourCalm, 1],
+    ]);
   });
 });
 
