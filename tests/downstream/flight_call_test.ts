@@ -413,6 +413,29 @@ Deno.test("FlightCall gives its storage back once nobody reads it, and not befor
   });
 });
 
+Deno.test("FlightCall whose reply is not kept gives its storage back with the last who reads it", async () => {
+  await withRig(async (rig) => {
+    const replies: { heldBytes: number }[] = [];
+    const { map } = rig.proxy;
+    const keep = map.keep.bind(map);
+    map.keep = (flight, nowMs, ttlMs) => {
+      replies.push(flight.reply);
+      keep(flight, nowMs, ttlMs);
+    };
+    const [quick, slow] = [await rig.caller(), await rig.caller([[4, 3]])];
+    const calls = [quick.call(GET, "1"), slow.call(GET, "1")];
+    await rig.settle();
+    rig.request(0).replies(["wrong"], { status: 5 });
+    await rig.settle();
+    calls[0]!.expects(5, "wrong");
+    assertEquals(replies.map(({ heldBytes }) => heldBytes > 0), [true]);
+    calls[1]!.grants(100);
+    await rig.settle();
+    calls[1]!.expects(5, "wrong");
+    assertEquals(replies.map(({ heldBytes }) => heldBytes), [0]);
+  });
+});
+
 Deno.test("FlightCall whose key has a newer flight leaves that one alone when it ends", async () => {
   await withRig(async (rig) => {
     const caller = await rig.caller();

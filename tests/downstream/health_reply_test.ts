@@ -1,10 +1,46 @@
+import { ownHealthReply } from "../../lib/downstream/health_reply.ts";
+import { RESPONSE, TRAILERS } from "../support/frames.ts";
+import { framesOf } from "../support/log_frames.ts";
+import { framed } from "../support/peer_end.ts";
 import { assertEquals } from "@std/assert";
-import { healthReply, healthRequest } from "../../lib/grpc/mod.ts";
+import { frameMessage, healthReply, healthRequest } from "../../lib/grpc/mod.ts";
 import { latin1 } from "../../lib/wire/mod.ts";
 import type { Pairs } from "../support/frames.ts";
 import { withRig } from "../support/proxy_rig.ts";
 
 const CHECK = "/grpc.health.v1.Health/Check";
+
+Deno.test("ownHealthReply is a whole reply to who asks for the sidecar's own health", () => {
+  for (const isServing of [true, false]) {
+    const log = ownHealthReply(framed(healthRequest("collapser")), isServing);
+    assertEquals(framesOf(log!), [
+      { type: "HEADERS", streamId: 1, fields: RESPONSE, endStream: false },
+      ...[
+        {
+          type: "DATA",
+          streamId: 1,
+          text: `\0\0\0\0\x02\x08${isServing ? "\x01" : "\x02"}`,
+          endStream: false,
+        } as const,
+      ],
+      { type: "HEADERS", streamId: 1, fields: TRAILERS, endStream: true },
+    ]);
+  }
+});
+
+Deno.test("ownHealthReply leaves every other question to the backend", () => {
+  const own = healthRequest("collapser");
+  const questions = [
+    ...["", "collapser2", "Collapser", "test.Service"].map((name) => framed(healthRequest(name))),
+    frameMessage(own, true), // compressed, which we do not look into
+    framed(own.subarray(0, own.length - 1)), // cut
+    framed(Uint8Array.of(255)),
+    framed(Uint8Array.of(0x0a, 1, 0xff)), // a name that is no UTF-8
+  ];
+  for (const question of questions) {
+    assertEquals(ownHealthReply(question, true), undefined, Deno.inspect(question));
+  }
+});
 
 Deno.test("CallerSession answers for the health of the sidecar itself, under its own name", async () => {
   await withRig({ dialling: "refuses" }, async (rig) => {

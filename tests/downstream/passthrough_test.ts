@@ -1,9 +1,18 @@
 import { assert, assertEquals } from "@std/assert";
-import { MAX_WINDOW_BYTES, SETTING } from "../../lib/wire/mod.ts";
-import type { CallerCall, CallerEnd } from "../support/caller_end.ts";
-import { data, headers, type Pairs } from "../support/frames.ts";
+import { Stream } from "../../lib/connection/mod.ts";
+import type { Method } from "../../lib/downstream/method_table.ts";
+import type { MissedSharing } from "../../lib/downstream/missed_sharing.ts";
+import { type PassedCall, Passthrough } from "../../lib/downstream/passthrough.ts";
+import type { RequestRoute } from "../../lib/downstream/request_route.ts";
+import { MessageScanner } from "../../lib/grpc/mod.ts";
+import { SILENT } from "../../lib/observe/mod.ts";
+import { type Failure, NO_DEADLINE, type Upstream } from "../../lib/upstream/mod.ts";
+import { FrameLog, MAX_WINDOW_BYTES, SETTING } from "../../lib/wire/mod.ts";
+import { type CallerCall, type CallerEnd, requestHead } from "../support/caller_end.ts";
+import { concat, data, headers, type Pairs } from "../support/frames.ts";
 import { framed } from "../support/peer_end.ts";
 import { GET, PUT, withRig } from "../support/proxy_rig.ts";
+import { listOf } from "../upstream/exchange_fixture.ts";
 
 /** What the proxy gives a stream, of either side. */
 const STREAM_WINDOW_BYTES = 262_144;
@@ -11,6 +20,177 @@ const STREAM_WINDOW_BYTES = 262_144;
 /** DATA frames of this much fill it. */
 const PIECE = new Uint8Array(16_384);
 const PIECES = STREAM_WINDOW_BYTES / PIECE.length;
+
+/** A caller's call that keeps what its passthrough did to it. */
+class FakeCall implements PassedCall {
+  readonly route: RequestRoute;
+  readonly perCall = [];
+  readonly deadlineMs = NO_DEADLINE;
+  readonly stream = new Stream<unknown>(1, 0, 0);
+  readonly heard: unknown[] = [];
+  /** What was heard by the backend. */
+  readonly asked: string[] = [];
+  readonly session;
+
+  constructor({ eligible = false } = {}) {
+    const method = {
+      ...{ path: PUT, policy: {}, verdict: { eligible, why: "" }, recent: {} },
+    } as unknown as Method;
+    this.route = { list: listOf(requestHead(PUT)), method } as unknown as RequestRoute;
+    const { heard, asked } = this;
+    const missed = { passed: () => void asked.push("compared") } as unknown as MissedSharing;
+    const backend: Upstream = {
+      start: () => void asked.push("started"),
+      bodyGrew: () => void asked.push("grew"),
+      cancel: () => void asked.push("cancelled"),
+      settle: () => void asked.push("settled"),
+    };
+    this.session = {
+      context: { backend, missed },
+      connection: {
+        consumed: (stream: Stream<unknown>, bytes: number) =>
+          void heard.push(["consumed", stream.id, bytes]),
+      },
+      flushSoon: () => void heard.push("flush"),
+    };
+  }
+
+  holds(bytes: number): void {
+    this.heard.push(["holds", bytes]);
+  }
+
+  readMore(): void {
+    this.heard.push("reads");
+  }
+
+  failOwn(failure: Failure): void {
+    this.heard.push(failure.kind);
+  }
+
+  /** What was heard since it was asked last. */
+  take(): unknown[] {
+    return this.heard.splice(0);
+  }
+}
+
+/** A call that passes with these pieces of its request gathered, and followed. */
+function passing(call: FakeCall, ...pieces: Uint8Array[]): Passthrough {
+  const body = new FrameLog();
+  const scanner = new MessageScanner();
+  for (const piece of pieces) {
+    body.appendData(piece, 0, piece.length);
+    scanner.scan(piece, 0, piece.length);
+  }
+  return new Passthrough(call, { body, scanner, headEndsStream: false });
+}
+
+/** Says how far the body was sent. */
+function sendsTo({ exchange }: Passthrough, sentTo: number): void {
+  exchange.attempt = {
+    ...{ startedMs: 0, sentTo, isTouched: false },
+    ...{ sendBody() {}, credit() {}, abandon() {} },
+  };
+  exchange.bodyMoved();
+}
+
+function push(own: Passthrough, piece: Uint8Array, endStream = false): void {
+  const read = concat(Uint8Array.of(9), piece, Uint8Array.of(9));
+  own.push(read, 1, read.length - 1, endStream);
+}
+
+Deno.test("Passthrough holds what waits for a backend, and gives credit for what that has taken", () => {
+  const call = new FakeCall();
+  const own = passing(call, framed("one")); // credited while it was gathered
+  own.start();
+  assertEquals([call.take(), call.asked], [[["holds", 17]], ["started"]]);
+  push(own, new Uint8Array(50));
+  push(own, new Uint8Array(50));
+  assertEquals(call.take(), [["holds", 17 + 59], ["holds", 17 + 59 + 59]]);
+  sendsTo(own, 17);
+  assertEquals(call.take(), [["holds", 118]]); // frame headers of ours are no credit
+  sendsTo(own, 17 + 59);
+  assertEquals(call.take(), [["holds", 59], ["consumed", 1, 41], "flush"]);
+  push(own, new Uint8Array(10));
+  assertEquals(call.take(), []); // it is sent: the backend says how far
+  sendsTo(own, 17 + 59 + 59 + 19);
+  assertEquals(call.take(), [["holds", 0], ["consumed", 1, 69], "flush"]);
+  sendsTo(own, 17 + 59 + 59 + 19);
+  assertEquals(call.take(), [["holds", 0]]);
+});
+
+Deno.test("Passthrough passes on what says something, and nothing once its reply has ended", () => {
+  const call = new FakeCall();
+  const own = passing(call, framed("one"));
+  const { exchange } = own;
+  push(own, new Uint8Array(0));
+  assertEquals([exchange.body.end, call.asked], [17, []]);
+  push(own, new Uint8Array(0), true);
+  assertEquals([exchange.body.end, exchange.body.ended, call.asked], [17 + 9, true, ["grew"]]);
+  const over = passing(new FakeCall(), framed("one"));
+  over.exchange.reply.fail({ kind: "draining" });
+  push(over, framed("two"), true);
+  assertEquals([over.exchange.body.end, over.exchange.body.ended], [17, false]);
+});
+
+Deno.test("Passthrough knows a stream by the second message, wherever it begins", () => {
+  const cases: [gathered: Uint8Array[], pushed: Uint8Array[], isStreaming: boolean][] = [
+    [[framed("one")], [], false],
+    [[framed("one"), framed("two")], [], true],
+    [[framed("one").subarray(0, 4)], [framed("one").subarray(4)], false],
+    [[framed("one")], [Uint8Array.of(0)], true],
+    [[], [concat(framed("one"), framed("two"))], true],
+  ];
+  for (const [gathered, pushed, isStreaming] of cases) {
+    const own = passing(new FakeCall(), ...gathered);
+    for (const piece of pushed) push(own, piece);
+    assertEquals(own.exchange.isStreaming, isStreaming, Deno.inspect({ gathered, pushed }));
+  }
+});
+
+Deno.test("Passthrough has a request compared that is one piece of a method that does not collapse", () => {
+  const compared = (own: Passthrough, call: FakeCall, ...pieces: Uint8Array[]) => {
+    pieces.forEach((piece, i) => push(own, piece, i === pieces.length - 1));
+    return call.asked.includes("compared");
+  };
+  const [plain, eligible, gathered, pieces] = [
+    new FakeCall(),
+    new FakeCall({ eligible: true }),
+    new FakeCall(),
+    new FakeCall(),
+  ];
+  assertEquals(compared(passing(plain), plain, framed("one")), true);
+  assertEquals(compared(passing(eligible), eligible, framed("one")), false);
+  assertEquals(compared(passing(gathered, framed("one")), gathered, framed("two")), false);
+  assertEquals(compared(passing(pieces), pieces, framed("one"), framed("two")), false);
+});
+
+Deno.test("Passthrough lets its backend send what the caller has read, and keeps nothing of that", () => {
+  const own = passing(new FakeCall(), framed("one"));
+  const credited: number[] = [];
+  sendsTo(own, 17);
+  own.exchange.attempt!.credit = (bytes) => void credited.push(bytes);
+  const { reply } = own.exchange;
+  const message = framed("x".repeat(95));
+  for (let i = 0; i < 2; i++) reply.receive(message, 0, message.length);
+  own.progressed(109);
+  assertEquals([credited, reply.log.start], [[91], 109]); // less a frame header that is unread
+  own.progressed(218);
+  assertEquals([credited, reply.log.start], [[91, 109], 218]);
+});
+
+Deno.test("Passthrough lets its call read whatever comes, and ends that alone for a fault of ours", () => {
+  const call = new FakeCall();
+  const own = passing(call);
+  const { exchange } = own;
+  exchange.tell(0, SILENT);
+  exchange.wake(1); // the call's own deadline bounds it
+  exchange.reply.fail({ kind: "draining" });
+  exchange.tell(2, SILENT);
+  assertEquals(call.take(), ["reads", "reads"]);
+  own.faulted();
+  own.cancel();
+  assertEquals([call.take(), call.asked], [["faultOfOurs"], ["cancelled"]]);
+});
 
 Deno.test("Call that passes relays each message as it comes, both ways", async () => {
   await withRig(async (rig) => {

@@ -1,6 +1,74 @@
 import { assert, assertEquals } from "@std/assert";
+import type { Fault } from "../../lib/connection/mod.ts";
+import { containedObserver, type ProxyObserver, SILENT } from "../../lib/observe/mod.ts";
 import { data, goAway, raw } from "../support/frames.ts";
 import { GET, withRig } from "../support/proxy_rig.ts";
+
+const FAULT: Fault = { scope: "connection", streamId: 0, code: 1, why: "bad" };
+
+/** Each thing that is told, once. */
+const TOLD: readonly (readonly [name: keyof ProxyObserver, args: readonly unknown[]])[] = [
+  ["methodJudged", ["/a.S/Get", { eligible: true, why: "its name" }]],
+  ["couldHaveCollapsed", ["/a.S/Put"]],
+  ["keptApartBy", ["/a.S/Get", "x-hop"]],
+  ["connectionFailed", ["backend", FAULT, "10.0.0.1:1"]],
+  ["backendUp", ["main"]],
+  ["backendDown", ["main", "refused"]],
+  ["backendEjected", ["main", "ill"]],
+  ["backendReturned", ["main"]],
+  ["faultOfOurs", ["sending", new Error("no")]],
+];
+
+/** Tells all of it, and says what came out. */
+function tellAll(observer: ProxyObserver): void {
+  for (const [name, args] of TOLD) {
+    (observer[name] as (...args: readonly unknown[]) => void)(...args);
+  }
+}
+
+function observerOf(
+  hear: (name: keyof ProxyObserver, args: readonly unknown[]) => void,
+): ProxyObserver {
+  const entries = TOLD.map(([name]) => [name, (...args: unknown[]) => hear(name, args)]);
+  return Object.fromEntries(entries) as unknown as ProxyObserver;
+}
+
+Deno.test("containedObserver passes everything on as it is told", () => {
+  assertEquals(TOLD.map(([name]) => name).sort(), Object.keys(SILENT).sort()); // nothing is left out
+  const heard: unknown[] = [];
+  tellAll(containedObserver(observerOf((name, args) => heard.push([name, args]))));
+  assertEquals(heard, [...TOLD]);
+});
+
+Deno.test("containedObserver tells an observer of its own faults, and whoever tells of none", () => {
+  const heard: unknown[] = [];
+  tellAll(containedObserver(observerOf((name, args) => {
+    if (name !== "faultOfOurs") throw new Error(name);
+    heard.push(args);
+  })));
+  const faults = TOLD.slice(0, -1).map(([name]) => ["telling the observer", new Error(name)]);
+  assertEquals(heard, [...faults, TOLD.at(-1)![1]]);
+});
+
+Deno.test("containedObserver leaves to the process what not even the observer's own faults can be told", () => {
+  const reported: string[] = [];
+  function hear(event: ErrorEvent): void {
+    event.preventDefault();
+    reported.push(event.error.message);
+  }
+  addEventListener("error", hear);
+  try {
+    let told = 0;
+    tellAll(containedObserver(observerOf((name) => {
+      throw new Error(`${name} ${++told}`);
+    })));
+  } finally {
+    removeEventListener("error", hear);
+  }
+  // Each fault itself, and not that it could not be told.
+  const names = TOLD.map(([name], i) => `${name} ${2 * i + 1}`);
+  assertEquals(reported, names);
+});
 
 Deno.test("containedObserver keeps an observer that throws from doing any harm", async () => {
   const faults: string[] = [];
