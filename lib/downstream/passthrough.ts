@@ -117,6 +117,8 @@ export class Passthrough implements ExchangeOwner {
   replyEnded(): void {
     this.#hasEnded = true;
     this.#changes();
+    this.exchange.body.clear(); // a backend may answer what it has not taken, or was not sent
+    this.#call.holds(0);
     this.#call.readMore();
   }
 

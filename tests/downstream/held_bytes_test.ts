@@ -43,20 +43,22 @@ Deno.test("FlightCall whose leader leaves has another who waits account for its 
   });
 });
 
-Deno.test("FlightCall accounts for nothing once it is answered, though the backend has not taken its request", async () => {
-  await withRig({ backendSettings: NARROW }, async (rig) => {
-    const caller = await rig.caller(NARROW);
-    const call = caller.call(GET, QUESTION);
-    await rig.settle();
-    assertEquals(held(rig), [BEGUN_BYTES]);
-    rig.request(0).replies(["one"]);
-    await rig.settle();
-    assertEquals([call.status, held(rig)], [undefined, [0]]);
-    call.grants(1_000);
-    await rig.settle();
-    call.expects(0, "one");
+for (const [symbol, path] of [["FlightCall", GET], ["Passthrough", PUT]] as const) {
+  Deno.test(`${symbol} holds nothing once it is answered, though the backend has not taken its request`, async () => {
+    await withRig({ backendSettings: NARROW }, async (rig) => {
+      const caller = await rig.caller(NARROW);
+      const call = caller.call(path, QUESTION);
+      await rig.settle();
+      assertEquals(held(rig), [BEGUN_BYTES]);
+      rig.request(0).replies(["one"]);
+      await rig.settle();
+      assertEquals([call.status, held(rig)], [undefined, [0]]);
+      call.grants(1_000);
+      await rig.settle();
+      call.expects(0, "one");
+    });
   });
-});
+}
 
 Deno.test("Call that the sidecar answers by itself holds nothing while its caller reads", async () => {
   await withRig(async (rig) => {
