@@ -14,7 +14,10 @@ export interface PassedCall {
   /** The caller's stream. */
   readonly stream: Stream<unknown>;
   readonly session: {
-    readonly context: CallContext;
+    readonly context: Pick<
+      CallContext,
+      "backend" | "counters" | "limits" | "missed" | "timers"
+    >;
     readonly connection: { consumed(stream: Stream<unknown>, bytes: number): void };
     flushSoon(): void;
   };

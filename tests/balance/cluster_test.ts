@@ -20,7 +20,7 @@ function parts(names: Readonly<Record<string, readonly string[]>> = {}) {
       dials.push({ host, timeoutMs });
       return Promise.reject(new Error("nobody is there"));
     },
-    ...{ timers, turn: new Turn(), counters, observer: SILENT, random: () => 0 },
+    ...{ timers, turn: new Turn(), counters, observer: SILENT, random: () => 0, instance: 7 },
     replyHeaders: new HeaderCache(),
   };
   const resolve = (host: string) =>
@@ -38,6 +38,8 @@ const OPTIONS: ClusterOptions = {
   backendConnectTimeoutMs: 1_234,
   backendMaxConcurrent: 17,
   backendMaxPending: 3,
+  backendMaxConnections: 8,
+  backendTimeoutMs: 10_000,
 };
 const NAMED = { name: "db", address: { host: "db.test", port: 7 }, resolves: true } as const;
 

@@ -1,15 +1,19 @@
 import { assert, assertEquals } from "@std/assert";
 import { Stream } from "../../lib/connection/mod.ts";
+import { Behaviour } from "../../lib/downstream/behaviour.ts";
+import type { CallLimits } from "../../lib/downstream/call_limits.ts";
 import type { Method } from "../../lib/downstream/method_table.ts";
 import type { MissedSharing } from "../../lib/downstream/missed_sharing.ts";
 import { type PassedCall, Passthrough } from "../../lib/downstream/passthrough.ts";
 import type { RequestRoute } from "../../lib/downstream/request_route.ts";
 import { MessageScanner } from "../../lib/grpc/mod.ts";
-import { SILENT } from "../../lib/observe/mod.ts";
+import { ProxyCounters, SILENT } from "../../lib/observe/mod.ts";
+import { Timers } from "../../lib/transport/mod.ts";
 import { type Failure, NO_DEADLINE, type Upstream } from "../../lib/upstream/mod.ts";
 import { FrameLog, MAX_WINDOW_BYTES, SETTING } from "../../lib/wire/mod.ts";
 import { type CallerCall, type CallerEnd, requestHead } from "../support/caller_end.ts";
 import { concat, data, headers, type Pairs } from "../support/frames.ts";
+import { FakeClock } from "../support/fake_clock.ts";
 import { framed } from "../support/peer_end.ts";
 import { GET, PUT, withRig } from "../support/proxy_rig.ts";
 import { listOf } from "../upstream/exchange_fixture.ts";
@@ -35,6 +39,7 @@ class FakeCall implements PassedCall {
   constructor({ eligible = false } = {}) {
     const method = {
       ...{ path: PUT, policy: {}, verdict: { eligible, why: "" }, recent: {} },
+      ...{ service: { name: "", generation: 0 }, behaviour: new Behaviour() },
     } as unknown as Method;
     this.route = { list: listOf(requestHead(PUT)), method } as unknown as RequestRoute;
     const { heard, asked } = this;
@@ -46,7 +51,10 @@ class FakeCall implements PassedCall {
       settle: () => void asked.push("settled"),
     };
     this.session = {
-      context: { backend, missed },
+      context: {
+        ...{ backend, missed, counters: new ProxyCounters(), timers: new Timers(new FakeClock()) },
+        limits: { invalidate: "off" } as CallLimits,
+      },
       connection: {
         consumed: (stream: Stream<unknown>, bytes: number) =>
           void heard.push(["consumed", stream.id, bytes]),
@@ -102,7 +110,9 @@ Deno.test("Passthrough holds what waits for a backend, and gives credit for what
   const call = new FakeCall();
   const own = passing(call, framed("one")); // credited while it was gathered
   own.start();
-  assertEquals([call.take(), call.asked], [[["holds", 17]], ["started"]]);
+  assertEquals([call.take(), call.asked], [[], ["started"]]);
+  own.bodyMoved(); // into a queue
+  assertEquals(call.take(), [["holds", 17]]);
   push(own, new Uint8Array(50));
   push(own, new Uint8Array(50));
   assertEquals(call.take(), [["holds", 17 + 59], ["holds", 17 + 59 + 59]]);
@@ -186,7 +196,7 @@ Deno.test("Passthrough lets its call read whatever comes, and ends that alone fo
   exchange.wake(1); // the call's own deadline bounds it
   exchange.reply.fail({ kind: "draining" });
   exchange.tell(2, SILENT);
-  assertEquals(call.take(), ["reads", "reads"]);
+  assertEquals(call.take(), ["reads", ["holds", 0], "reads"]);
   own.faulted();
   own.cancel();
   assertEquals([call.take(), call.asked], [["faultOfOurs"], ["cancelled"]]);

@@ -61,7 +61,12 @@ function reading(options: { settings?: SettingPairs; timeoutMs?: number } = {}) 
     callEnded: () => ended.push(call),
   };
   const method = {
-    ...{ path: GET, verdict: { eligible: true }, counters: new MethodCounters(GET) },
+    ...{
+      path: GET,
+      verdict: { eligible: true },
+      counters: new MethodCounters(GET),
+      isConfirmed: true,
+    },
   } as unknown as Method;
   const stream = peer.stream(1) as Stream<Reader>;
   const route = { method } as unknown as RequestRoute;
@@ -85,7 +90,7 @@ function replyOf(...messages: string[]): ReplySource {
     ...messages.map((said) => ({ data: said })),
     { headers: [["grpc-status", "5"]] },
   ]);
-  return { log, ended: true, status: 5, largestListBytes: 0 };
+  return { log, ended: true, status: 5, largestListBytes: 0, knowsMethod: false };
 }
 
 Deno.test("ReadingCall relays a whole reply and is over, counted once by outcome, status and time", () => {

@@ -16,6 +16,9 @@ const TOLD: readonly (readonly [name: keyof ProxyObserver, args: readonly unknow
   ["backendDown", ["main", "refused"]],
   ["backendEjected", ["main", "ill"]],
   ["backendReturned", ["main"]],
+  ["goneAway", ["backend", { code: 11, debug: "too_many_pings" }, "10.0.0.1:1"]],
+  ["turnedAway", ["main", "full"]],
+  ["notDescribed", ["a.S", "Unavailable"]],
   ["faultOfOurs", ["sending", new Error("no")]],
 ];
 
@@ -36,16 +39,21 @@ function observerOf(
 Deno.test("containedObserver passes everything on as it is told", () => {
   assertEquals(TOLD.map(([name]) => name).sort(), Object.keys(SILENT).sort()); // nothing is left out
   const heard: unknown[] = [];
-  tellAll(containedObserver(observerOf((name, args) => heard.push([name, args]))));
+  const counters = { faults: 0 };
+  tellAll(containedObserver(observerOf((name, args) => heard.push([name, args])), counters));
   assertEquals(heard, [...TOLD]);
+  assertEquals(counters.faults, 1);
 });
 
 Deno.test("containedObserver tells an observer of its own faults, and whoever tells of none", () => {
   const heard: unknown[] = [];
-  tellAll(containedObserver(observerOf((name, args) => {
-    if (name !== "faultOfOurs") throw new Error(name);
-    heard.push(args);
-  })));
+  tellAll(containedObserver(
+    observerOf((name, args) => {
+      if (name !== "faultOfOurs") throw new Error(name);
+      heard.push(args);
+    }),
+    { faults: 0 },
+  ));
   const faults = TOLD.slice(0, -1).map(([name]) => ["telling the observer", new Error(name)]);
   assertEquals(heard, [...faults, TOLD.at(-1)![1]]);
 });
@@ -59,9 +67,12 @@ Deno.test("containedObserver leaves to the process what not even the observer's 
   addEventListener("error", hear);
   try {
     let told = 0;
-    tellAll(containedObserver(observerOf((name) => {
-      throw new Error(`${name} ${++told}`);
-    })));
+    tellAll(containedObserver(
+      observerOf((name) => {
+        throw new Error(`${name} ${++told}`);
+      }),
+      { faults: 0 },
+    ));
   } finally {
     removeEventListener("error", hear);
   }

@@ -1,3 +1,4 @@
+import { parseTimeout } from "../../../lib/grpc/mod.ts";
 import { ERROR_CODE } from "../../../lib/wire/mod.ts";
 import type { BackendRequest } from "../../support/backend_end.ts";
 import { block, data, headers, type Pairs } from "../../support/frames.ts";
@@ -58,11 +59,28 @@ export class FickleBackend {
     const { draws, answers } = this.#scene;
     answers.of(request); // it has come now
     if (!answers.isOpen(request)) return;
+    if (draws.chance(0.5)) this.#keepDeadline(request);
     const mood = this.#moodAt(request);
     if (mood === "well") this.#endWell(request);
     else if (isSidecars(request)) {
       if (draws.chance(0.5)) this.questions.answer(request); // they are not asked for long
     } else if (mood === "ill") this.#failIll(request);
+  }
+
+  /** It gives up when the time is over that it was given, as a backend should. */
+  #keepDeadline(request: BackendRequest): void {
+    const { draws, rig, answers } = this.#scene;
+    const timeout = valueOf(request.fields, "grpc-timeout");
+    if (timeout === undefined) return;
+    rig.clock.after(parseTimeout(timeout), () => {
+      if (!answers.isOpen(request)) return;
+      draws.note(`${this.#where(request)} gives up`);
+      const answer = answers.of(request);
+      answer.isOver = true;
+      if (answer.isBegun) request.ends({ status: 4 });
+      else if (draws.chance(0.3)) request.resets(ERROR_CODE.cancel);
+      else request.fails(4);
+    });
   }
 
   answer(request: BackendRequest): void {
@@ -79,7 +97,10 @@ export class FickleBackend {
     let times = draws.chance(0.8) ? 1 : 0;
     if (size > 3_000) times = 5;
     for (; times > 0; times--) this.#say(request, size);
-    if (size <= 3_000 && draws.chance(0.6)) this.#end(request, draws.pick([0, 0, 0, 5, 14]));
+    if (size > 3_000 || !draws.chance(0.6)) return;
+    const status = draws.pick([0, 0, 0, 5, 14]);
+    draws.note(`${this.#where(request)} gets status ${status}`);
+    this.#end(request, status);
   }
 
   /** One more message, where the windows have room for it. */
@@ -97,10 +118,9 @@ export class FickleBackend {
   }
 
   #end(request: BackendRequest, status: number): void {
-    const { draws, rig, timeline, answers } = this.#scene;
+    const { rig, timeline, answers } = this.#scene;
     const answer = answers.of(request);
     answer.isOver = true;
-    draws.note(`${this.#where(request)} gets status ${status}`);
     request.ends({
       status,
       trailers: [

@@ -10,6 +10,9 @@ import type { Scene } from "./scene.ts";
 
 const MOST_CALLERS = 4;
 
+/** More than a measurement of latency is made of (see `GradientLimit`), and than a small queue holds. */
+const FLOOD_CALLS = 40;
+
 /** What is asked, what is shared most often. */
 const ASKED = [GET, GET, LIST, PUT];
 
@@ -109,6 +112,13 @@ export class FickleCallers {
   burst(): void {
     const question = this.#ask();
     for (let left = this.#draws.between(2, 6); left > 0; left--) this.#call(question);
+  }
+
+  /** Many ask, each something else. */
+  flood(): void {
+    this.#draws.note("a flood");
+    const question = this.#ask();
+    for (let n = 0; n < FLOOD_CALLS; n++) this.#call({ ...question, said: `flood ${n}` });
   }
 
   #call(question: Question): void {

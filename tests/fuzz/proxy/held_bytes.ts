@@ -31,6 +31,7 @@ function callsOf({ connection }: CallerSession): Call[] {
 
 /** What is kept of a request for its own call alone: gathered, or not yet taken by the backend. */
 function bytesOf(call: Call): number {
+  if (call.ownExchange?.reply.ended) return call.ownExchange.body.end;
   if (call.ownExchange !== undefined) return call.ownExchange.unsentBytes;
   return call.flight === undefined ? call["body"]?.log?.end ?? 0 : 0;
 }

@@ -86,6 +86,7 @@ export class ProxyCase {
       [1, () => this.#callers.add()],
       [10, () => this.#callers.ask()],
       [4, () => this.#callers.burst()],
+      [0.2, () => this.#callers.flood()],
       [0.3, () => this.#callers.askHealth()],
       [3, () => this.#callers.goOn()],
       [2, () => this.#callers.cancel()],
@@ -103,6 +104,7 @@ export class ProxyCase {
       [1, () => this.#network.rename()],
       [0.1, () => this.#network.silence()],
       [0.2, () => this.#rule()],
+      [0.1, () => rig.proxy.map.purge()],
       [5, () => this.#wait()],
       [0.1, () => this.#drain()],
       // What is to come comes by time, or by calls.
@@ -175,11 +177,11 @@ export class ProxyCase {
     await rig.settle();
     answers.checkCredit({ isAllRead: this.#drained === undefined });
     const named = await heal(this.#scene, { backend: this.#backend, network: this.#network });
+    for (const caller of this.#callers.lost) caller.leaves(); // their calls may never be whole, and take a place
+    await rig.settle();
     if (this.#drained === undefined) await expectAllBack(this.#scene, named);
     await rig.advance(CALLS_END_WITHIN_MS);
     await this.#drained;
-    for (const caller of this.#callers.lost) caller.leaves();
-    await rig.settle();
     answers.checkCredit({ isAllRead: false });
     this.#checkEnds();
     await rig.advance(this.#scene.rules.keepMs + SWEPT_WITHIN_MS);

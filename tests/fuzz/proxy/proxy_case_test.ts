@@ -13,7 +13,7 @@ import { type Planted, ProxyCase } from "./proxy_case.ts";
 
 const SEED = 1;
 
-/** Enough to meet a planted fault; each is found within a tenth of them. */
+/** Enough to meet a planted fault: the rarest shows in one case of a hundred, the others in one of ten. */
 const PLANTED_CASES = 400;
 
 interface Plant {
@@ -22,8 +22,6 @@ interface Plant {
   /** What must be said of it. */
   readonly words: RegExp;
   readonly planted?: Planted;
-  /** Of the first case, where it is long until the fault shows. @default 1 */
-  readonly seed?: number;
   /** Puts the fault into the code itself; returns how to take it out again. */
   readonly plant?: () => () => void;
 }
@@ -72,7 +70,7 @@ const PLANTS: readonly Plant[] = [
   },
   {
     name: "lets a backend work for nobody",
-    words: /open for nobody|left open|are at \w+, \d+ may be/,
+    words: /open for nobody|left open|may be/,
     plant: () =>
       replace(
         UpstreamSession.prototype,
@@ -113,7 +111,6 @@ const PLANTS: readonly Plant[] = [
     name: "gives a half-open host no second call when the first one has no answer",
     words: /left out though they answer/,
     planted: { hosts: SHARDS, options: { backendOutlierDetection: true } },
-    seed: 110,
     plant: () => replace(OutlierDetection.prototype, "leaseEnds", () => () => {}),
   },
   {
@@ -137,11 +134,11 @@ const PLANTS: readonly Plant[] = [
   },
   {
     name: "counts less than it holds of requests",
-    words: /are there/,
+    words: /are there|bytes of requests that are held/,
     plant: () =>
       replace(CallerSession.prototype, "held", (held) =>
         function (this: CallerSession, moreBytes) {
-          held.call(this, Math.min(moreBytes, 1_000));
+          held.call(this, Math.min(moreBytes, 10));
         }),
   },
   {
@@ -150,19 +147,19 @@ const PLANTS: readonly Plant[] = [
     plant: () =>
       replace(CallerSession.prototype, "held", (held) =>
         function (this: CallerSession, moreBytes) {
-          held.call(this, Math.max(moreBytes, -1_000));
+          held.call(this, Math.max(moreBytes, -10));
         }),
   },
 ];
 
-for (const { name, words, planted, seed = SEED, plant } of PLANTS) {
+for (const { name, words, planted, plant } of PLANTS) {
   Deno.test(`ProxyCase finds a proxy that ${name}`, async () => {
     const takeOut = plant?.();
     try {
       const run = (draws: ConstructorParameters<typeof ProxyCase>[0]) =>
         new ProxyCase(draws, planted).run();
       const target = { name: "planted", about: "a fault that must be found", run };
-      const { finding } = await play(target, { seed, runs: PLANTED_CASES, shrinkMs: 0 });
+      const { finding } = await play(target, { seed: SEED, runs: PLANTED_CASES, shrinkMs: 0 });
       assertExists(finding, "the fault was not found");
       assertMatch(String(finding.error), words);
     } finally {
