@@ -101,6 +101,7 @@ export class CollapseMap<R extends Reply> {
     waiter.previousWaiter = last;
     if (last !== undefined) last.nextWaiter = waiter;
     flight.lastWaiter = waiter;
+    flight.nextInLine ??= waiter;
     flight.waiterCount++;
     flight.asked++;
     this.waiting++;
@@ -113,6 +114,7 @@ export class CollapseMap<R extends Reply> {
   leave(waiter: Waiter<R>): boolean {
     const { flight, nextWaiter, previousWaiter } = waiter;
     if (flight === undefined) return false;
+    if (flight.nextInLine === waiter) flight.nextInLine = nextWaiter;
     if (nextWaiter !== undefined) nextWaiter.previousWaiter = previousWaiter;
     else flight.lastWaiter = previousWaiter;
     if (previousWaiter !== undefined) previousWaiter.nextWaiter = nextWaiter;
@@ -122,6 +124,11 @@ export class CollapseMap<R extends Reply> {
     if (flight.waiterCount > 0 || flight.landed) return false;
     this.land(flight);
     return true;
+  }
+
+  /** Nobody need look after the waiter who is next in line; the one that came after it is. */
+  passOver(flight: Flight<R>): void {
+    flight.nextInLine = flight.nextInLine?.nextWaiter;
   }
 
   /** The flight's call has ended; it takes no more joiners unless it is kept. */

@@ -37,6 +37,8 @@ export class Flight<R extends Reply> {
   readonly generation: number;
   /** The waiter who came last; the others hang on this one. */
   lastWaiter: Waiter<R> | undefined = undefined;
+  /** The waiter who came first of those who were not passed over: whoever looks after them by age goes on here. */
+  nextInLine: Waiter<R> | undefined = undefined;
   waiterCount = 0;
   /** Callers that the flight was there for and that {@linkcode HotKeys} has not counted yet. */
   asked = 0;

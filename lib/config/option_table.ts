@@ -69,8 +69,9 @@ export const OPTION_TABLE = {
     group: "backend",
     fallback: "10s",
     original: true,
-    help: "bounds a flight's backend call when its leader sent no deadline; " +
-      "passed calls have only their own",
+    help: "how long a caller without a deadline of its own waits for the answer of a call that " +
+      "may be shared to begin, and then for it to go on; " +
+      "passed calls have only their own deadline",
   }),
   backendConnectTimeoutMs: option("BACKEND_CONNECT_TIMEOUT", POSITIVE_DURATION, {
     group: "backend",

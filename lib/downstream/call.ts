@@ -155,6 +155,7 @@ export class Call extends ReadingCall<Call> implements FlightWaiter, PassedCall,
     this.phase = "reading";
     this.awaitDeadline();
     this.session.context.map.join(flight, this);
+    flight.reply.joined(this);
     if (flight.reply.log.end > 0) this.readMore();
   }
 

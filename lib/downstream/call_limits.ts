@@ -1,6 +1,8 @@
 /** What every call is held to. */
 export interface CallLimits {
-  /** Longest a flight's backend call may take when its leader sent no deadline (BACKEND_TIMEOUT). */
+  /**
+   * How long a caller without a deadline waits for a shared answer to begin, and then for it to go on (BACKEND_TIMEOUT).
+   */
   readonly backendTimeoutMs: number;
   /** How long a good result answers repeats; 0 keeps nothing (COLLAPSER_CACHE_DURATION). */
   readonly cacheDurationMs: number;

@@ -12,13 +12,8 @@ import {
 } from "../upstream/mod.ts";
 import { FrameLog } from "../wire/mod.ts";
 import type { CallLimits } from "./call_limits.ts";
-import {
-  DEADLINE_SLACK_MS,
-  endTheImpatient,
-  type FlightTarget,
-  type FlightWaiter,
-  patientWaiter,
-} from "./flight_waiter.ts";
+import { FlightTime, mostPatient, type Patience } from "./flight_time.ts";
+import type { FlightTarget, FlightWaiter } from "./flight_waiter.ts";
 
 /**
  * Metadata does not count for a reply's size, nor do frame headers. Their bound is this many times the limit, which
@@ -72,6 +67,7 @@ export class FlightCall implements Reply, ReplySource, ExchangeOwner {
   #leader: FlightWaiter | undefined = undefined;
   /** Accounts for what waits of the request: the leader, or when that has left another who waits. */
   #holder: Waiting | undefined = undefined;
+  #time: FlightTime<FlightCall> | undefined = undefined;
 
   constructor(context: FlightContext) {
     this.#context = context;
@@ -88,11 +84,12 @@ export class FlightCall implements Reply, ReplySource, ExchangeOwner {
 
   /** Makes the backend call for `body` with this caller's metadata and deadline. */
   start(leader: Waiting, body: FrameLog): void {
-    const { timers, limits, backend } = this.#context;
+    const { limits, backend } = this.#context;
     const { route: target, perCall, deadlineMs } = leader;
     const { flight } = this;
     const exchange = new Exchange(this, {
       ...{ target, perCall, body, deadlineMs, key: flight },
+      leastTimeoutMs: limits.backendTimeoutMs,
       keepsBody: true,
     });
     this.#exchange = exchange;
@@ -100,14 +97,15 @@ export class FlightCall implements Reply, ReplySource, ExchangeOwner {
     this.#holder?.holds(0);
     this.#leader = this.#holder = leader;
     this.log = exchange.reply.log;
-    // Followers may have more time than the leader, or say nothing: the backend's timeout bounds them.
-    timers.set(exchange, Math.max(deadlineMs, timers.nowMs + limits.backendTimeoutMs));
+    this.#time = new FlightTime(this.#context, { flight, exchange });
+    this.#time.watch();
     backend.start(exchange);
   }
 
   /** A caller has read up to `position`: it is the fastest one that decides how much more the backend may send. */
   progressed(position: number): void {
-    this.#exchange?.credit(this.log.end - position);
+    const isNews = this.#exchange?.credit(this.log.end - position);
+    if (isNews) this.#time?.credited();
   }
 
   /** Nobody finds the result any more: unless somebody still reads it, its storage is free. */
@@ -131,15 +129,16 @@ export class FlightCall implements Reply, ReplySource, ExchangeOwner {
     if (exchange === undefined) return;
     this.#account(exchange.unsentBytes);
     if (caller as Waiting !== this.#leader || exchange.deadlineMs === NO_DEADLINE) return;
-    const next = patientWaiter(this.#waiters(), this.#context.timers.nowMs);
+    const next = mostPatient(this.#waiters());
     if (next !== undefined) exchange.deadlineMs = next.deadlineMs;
   }
 
-  /** Nobody waits any more. */
-  cancel(): void {
+  /** Nobody waits any more; the last one would have until `deadlineMs`, by which it is told who ended the call. */
+  cancel(deadlineMs = NO_DEADLINE): void {
     const exchange = this.#exchange;
     if (exchange === undefined) return;
-    this.#exchange = undefined;
+    this.#exchange = this.#time = this.#leader = undefined;
+    exchange.deadlineMs = deadlineMs;
     this.#context.timers.cancel(exchange);
     this.#context.backend.cancel(exchange);
     exchange.release();
@@ -177,8 +176,11 @@ export class FlightCall implements Reply, ReplySource, ExchangeOwner {
     this.#note(reply);
     if (reply.isPrivate) this.#turnFollowersAway(exchange);
     this.#account(0); // a backend may answer what it has not taken
-    this.#exchange = undefined;
-    this.#leader = this.#holder = undefined;
+    this.#exchange =
+      this.#time =
+      this.#leader =
+      this.#holder =
+        undefined;
     exchange.body.clear();
     if (this.#outgrewLimit) flight.sealed = true;
     const isGood = !reply.isBrokenOff && (reply.status === STATUS.ok ||
@@ -216,12 +218,45 @@ export class FlightCall implements Reply, ReplySource, ExchangeOwner {
     if (flight.waiterCount === 0) this.cancel(); // the leader had left already
   }
 
-  /** The bound of the whole flight has come. */
-  timeIsUp(): void {
-    const exchange = this.#exchange;
-    if (exchange === undefined) return;
-    const { backend, limits } = this.#context;
-    backend.settle(exchange, { kind: "backendTimeout", timeoutMs: limits.backendTimeoutMs });
+  // ---- time
+
+  /** A caller has joined. */
+  joined(caller: Patience): void {
+    this.#time?.joined(caller);
+  }
+
+  /** This caller is given nothing yet. */
+  holdsBack(caller: Patience): boolean {
+    return this.#time?.holdsBack(caller) ?? false;
+  }
+
+  /** Some callers without a deadline may be out of time; others have longer. */
+  timeIsUp(nowMs: number): void {
+    const [exchange, time] = [this.#exchange, this.#time];
+    if (exchange === undefined || time === undefined) return;
+    const late = time.late(nowMs);
+    const failure = time.silence;
+    if (late.length === this.flight.waiterCount) {
+      return this.#context.backend.settle(exchange, failure);
+    }
+    const reason = exchange.at?.reasonFor(exchange, failure) ?? failure;
+    for (const waiter of late) waiter.failOwn(reason);
+    time.watch();
+  }
+
+  /**
+   * The backend ended the call for the time that it was told of, and others have longer: of those who were given nothing
+   * yet one leads a second call, for them all.
+   */
+  #leadAgain(exchange: Exchange, nowMs: number): boolean {
+    const time = this.#time;
+    if (this.flight.landed || !time?.isOver(nowMs)) return false;
+    const waiters = this.#waiters();
+    if (!waiters.some((each) => time.hasLonger(each, nowMs))) return false;
+    this.#context.timers.cancel(exchange);
+    const next = mostPatient(time.dismiss(waiters, nowMs));
+    if (next !== undefined) this.start(next, exchange.body);
+    return true;
   }
 
   faulted(): void {
@@ -248,26 +283,6 @@ export class FlightCall implements Reply, ReplySource, ExchangeOwner {
       waiters.push(waiter as Waiting);
     }
     return waiters;
-  }
-
-  /**
-   * The backend ended the call since the leader's deadline had come, while others with more time wait and nothing
-   * has reached them: one of them leads a second call.
-   */
-  #leadAgain(exchange: Exchange, nowMs: number): boolean {
-    const { flight } = this;
-    const { sentDeadlineMs, reply } = exchange;
-    const isLeadersDeadline = sentDeadlineMs !== NO_DEADLINE &&
-      reply.failure?.kind !== "backendTimeout" &&
-      nowMs >= sentDeadlineMs - DEADLINE_SLACK_MS &&
-      (reply.status === STATUS.deadlineExceeded || reply.status === STATUS.cancelled);
-    if (!isLeadersDeadline || reply.receivedBytes > 0 || flight.landed) return false;
-    const next = patientWaiter(this.#waiters(), nowMs);
-    if (next === undefined || next.stream.position > 0) return false;
-    this.#context.timers.cancel(exchange);
-    endTheImpatient(this.#waiters(), nowMs);
-    this.start(next, exchange.body);
-    return true;
   }
 
   /** Past its replay bound the log is a sliding window; who falls too far behind is let go alone. */

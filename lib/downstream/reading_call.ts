@@ -97,6 +97,7 @@ export abstract class ReadingCall<Self> extends Waiter<FlightCall> {
   readMore(): void {
     if (this.isOver) return;
     const { stream, session, flight } = this;
+    if (flight?.reply.holdsBack(this)) return;
     const { method } = this.route;
     const source = flight === undefined ? this.source! : flight.reply;
     if (source.knowsMethod && !method.isConfirmed) session.context.methods.confirm(method);
@@ -156,7 +157,7 @@ export abstract class ReadingCall<Self> extends Waiter<FlightCall> {
   #withdraw(): void {
     const { flight } = this;
     if (flight === undefined) this.own?.cancel();
-    else if (this.session.context.map.leave(this)) flight.reply.cancel();
+    else if (this.session.context.map.leave(this)) flight.reply.cancel(this.deadlineMs);
     else flight.reply.left(this);
   }
 

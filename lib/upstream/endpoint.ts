@@ -23,7 +23,7 @@ export interface EndpointOptions extends PoolOptions, BulkheadOptions {
   readonly name: string;
   /** Name that the backend's certificate is expected to have, where that is not its address. */
   readonly tlsName?: string | undefined;
-  /** Longest a call without a deadline waits to be sent (BACKEND_TIMEOUT). */
+  /** Longest a call that nobody shares waits to be sent without a deadline (BACKEND_TIMEOUT). */
   readonly queueTimeoutMs: number;
   /** Takes the place of a bulkhead of the endpoint's own. */
   readonly pool?: SharedPool | undefined;
@@ -191,6 +191,10 @@ export class Endpoint implements Backend, PoolOwner {
 
   settle(exchange: Exchange, failure?: Failure): void {
     this.#settlement.settle(exchange, failure);
+  }
+
+  reasonFor(exchange: Exchange, failure: Failure): Failure {
+    return this.#settlement.reasonFor(exchange, failure);
   }
 
   #refuse(exchange: Exchange, failure: Failure): void {

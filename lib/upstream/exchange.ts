@@ -49,6 +49,8 @@ export interface Backend extends Upstream {
   readonly name: string;
   /** What its calls that wait are short of. */
   readonly lack: Lack;
+  /** What somebody who gives up on the call is told, and others do not: a call that waits was not left unanswered. */
+  reasonFor(exchange: Exchange, failure: Failure): Failure;
 }
 
 /** One sending of a call: its stream on a connection. The connection's session makes it, and alone changes it. */
@@ -96,6 +98,11 @@ export interface ExchangeRequest {
   readonly headEndsStream?: boolean;
   /** When the caller gives up, by the transport's clock; it is passed on as what is left. */
   readonly deadlineMs: number;
+  /**
+   * The least that is passed on where there is a deadline: others than the caller may wait, and have longer.
+   * @default 0
+   */
+  readonly leastTimeoutMs?: number;
   /** The sidecar makes the call by itself, to learn of a backend: it takes no place and is counted nowhere. @default false */
   readonly isProbe?: boolean;
 }
@@ -113,7 +120,9 @@ export class Exchange extends Alarm {
   readonly body: FrameLog;
   readonly keepsBody: boolean;
   readonly headEndsStream: boolean;
+  /** When whoever it is made for gives up; of a call that may be shared that is one of several, whose time its owner keeps. */
   deadlineMs: number;
+  readonly leastTimeoutMs: number;
   /** The deadline that the backend was told of. */
   sentDeadlineMs = NO_DEADLINE;
   /** More than one message went either way, so the call may last for ever and needs no place. */
@@ -141,11 +150,17 @@ export class Exchange extends Alarm {
     this.keepsBody = request.keepsBody ?? false;
     this.headEndsStream = request.headEndsStream ?? false;
     this.deadlineMs = request.deadlineMs;
+    this.leastTimeoutMs = request.leastTimeoutMs ?? 0;
     this.#hadDeadline = request.deadlineMs !== NO_DEADLINE;
   }
 
   override wake(nowMs: number): void {
     this.#owner?.timeIsUp(nowMs);
+  }
+
+  /** Several may wait for the call, each with a time of its own. */
+  get isShared(): boolean {
+    return this.key !== undefined;
   }
 
   /** The fields that belong to this call alone, with the time that is left in place of the time that was given. */
@@ -154,9 +169,9 @@ export class Exchange extends Alarm {
     this.sentDeadlineMs = deadlineMs;
     if (deadlineMs === NO_DEADLINE && this.#hadDeadline) return this.perCall.filter(isNoTimeout);
     if (deadlineMs === NO_DEADLINE) return this.perCall;
-    const left = new Field("grpc-timeout", formatTimeout(deadlineMs - nowMs), {
-      perCall: true,
-    });
+    this.sentDeadlineMs = Math.max(deadlineMs, nowMs + this.leastTimeoutMs);
+    const timeoutMs = Math.max(deadlineMs - nowMs, this.leastTimeoutMs);
+    const left = new Field("grpc-timeout", formatTimeout(timeoutMs), { perCall: true });
     return this.perCall.map((field) => field.name === "grpc-timeout" ? left : field);
   }
 
@@ -204,13 +219,17 @@ export class Exchange extends Alarm {
     this.body.clear();
   }
 
-  /** The reader that is furthest has `unreadBytes` of the log to go: the backend may send as much as that was. */
-  credit(unreadBytes: number): void {
+  /**
+   * The reader that is furthest has `unreadBytes` of the log to go: the backend may send as much as that was. Returns
+   * whether it is told so.
+   */
+  credit(unreadBytes: number): boolean {
     const { attempt, reply } = this;
     const due = reply.receivedBytes - reply.creditedBytes - Math.max(0, unreadBytes);
-    if (due <= 0 || attempt === undefined) return;
+    if (due <= 0 || attempt === undefined) return false;
     reply.creditedBytes += due;
     attempt.credit(due);
+    return true;
   }
 }
 

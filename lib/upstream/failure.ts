@@ -11,7 +11,13 @@ const MAX_TEXT_CHARACTERS = 512;
 /** Everything that can end a call other than the backend's own answer. */
 export type Failure =
   | { readonly kind: "deadline" }
-  | { readonly kind: "backendTimeout"; readonly timeoutMs: number }
+  | {
+    readonly kind: "backendTimeout";
+    readonly timeoutMs: number;
+    /** Some of the answer had come. */
+    readonly hasBegun: boolean;
+  }
+  | { readonly kind: "cutShort" }
   | { readonly kind: "callerGone" }
   | { readonly kind: "unreachable"; readonly why: string }
   | { readonly kind: "connectionLost"; readonly why: string }
@@ -60,7 +66,14 @@ function judge(failure: Failure): { code: number; text: string } {
     case "backendTimeout":
       return {
         code: STATUS.deadlineExceeded,
-        text: `the backend gave no answer within ${failure.timeoutMs} ms`,
+        text: failure.hasBegun
+          ? `the backend's answer stopped: nothing more came within ${failure.timeoutMs} ms`
+          : `the backend gave no answer within ${failure.timeoutMs} ms`,
+      };
+    case "cutShort":
+      return {
+        code: STATUS.unavailable,
+        text: "the backend ended its answer when the time was up that another caller had given it",
       };
     case "callerGone":
       return { code: STATUS.cancelled, text: "the caller went away" };

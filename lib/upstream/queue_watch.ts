@@ -16,7 +16,7 @@ export interface Watched {
   readonly options: {
     readonly name: string;
     readonly maxConnections: number;
-    /** Longest a call without a deadline waits to be sent (BACKEND_TIMEOUT). */
+    /** Longest a call that nobody shares waits to be sent without a deadline (BACKEND_TIMEOUT). */
     readonly queueTimeoutMs: number;
   };
   readonly bulkhead: Bulkhead;
@@ -68,7 +68,8 @@ export class QueueWatch {
     this.#over.sendWaiting();
     for (const exchange of bulkhead.waiting()) {
       if (nowMs - exchange.place.queuedMs < queueTimeoutMs) break; // those behind it are younger
-      if (exchange.deadlineMs === NO_DEADLINE) this.#over.refuse(exchange, this.inVain(exchange));
+      const isBounded = exchange.isShared || exchange.deadlineMs !== NO_DEADLINE; // by those who wait
+      if (!isBounded) this.#over.refuse(exchange, this.inVain(exchange));
     }
     if (bulkhead.first !== undefined) timers.set(this.#alarm, nowMs + QUIET_MS);
   }

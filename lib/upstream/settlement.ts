@@ -34,7 +34,7 @@ export class Settlement {
   settle(exchange: Exchange, failure: Failure | undefined): void {
     const { backend, context, sendWaiting } = this.#of;
     if (exchange.at !== backend) return; // it has ended, or went on elsewhere
-    if (failure !== undefined) exchange.reply.fail(this.#reasonFor(exchange, failure));
+    if (failure !== undefined) exchange.reply.fail(this.reasonFor(exchange, failure));
     const { attempt } = exchange;
     attempt?.abandon();
     const { nowMs } = context.timers;
@@ -73,7 +73,7 @@ export class Settlement {
   }
 
   /** A call that was never sent was not left unanswered by the backend. */
-  #reasonFor(exchange: Exchange, failure: Failure): Failure {
+  reasonFor(exchange: Exchange, failure: Failure): Failure {
     const isWrong = failure.kind === "backendTimeout" && exchange.place.state === "queued";
     return isWrong ? this.#of.queueWatch.inVain(exchange) : failure;
   }

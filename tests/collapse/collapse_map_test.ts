@@ -62,6 +62,29 @@ Deno.test("CollapseMap.leave keeps the others in order, whoever leaves", () => {
   }
 });
 
+Deno.test("CollapseMap.passOver leaves the one next in line who came first of the others, whoever leaves", () => {
+  for (let seed = 1; seed <= 50; seed++) {
+    const random = rng(seed);
+    const fixture = new MapFixture();
+    const flight = fixture.lead("a");
+    const line = waitersOf(flight);
+    const passed: FakeWaiter[] = [];
+    for (let i = 0; i < 60 && flight.waiterCount > 0; i++) {
+      assertStrictEquals(flight.nextInLine, line[0], `seed ${seed}`);
+      const chance = random();
+      if (chance < 0.5) line.push(fixture.join(flight));
+      else if (chance < 0.7) {
+        fixture.map.passOver(flight);
+        passed.push(...line.splice(0, 1));
+      } else {
+        const from = chance < 0.9 ? line : passed;
+        const [waiter] = from.splice(Math.floor(random() * from.length), 1);
+        if (waiter !== undefined) fixture.map.leave(waiter);
+      }
+    }
+  }
+});
+
 Deno.test("CollapseMap.leave of the last one forgets the flight and says that its call should be cancelled", () => {
   const fixture = new MapFixture();
   const flight = fixture.lead("a");

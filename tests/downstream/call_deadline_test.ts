@@ -9,6 +9,9 @@ const SLOT_MS = 4;
 
 const PASSED = "the call's deadline has passed";
 
+const CUT_SHORT =
+  "the backend ended its answer when the time was up that another caller had given it";
+
 Deno.test("Call ends with 4 at its deadline, and its backend call is cancelled (scenario 31)", async () => {
   for (const path of [GET, PUT]) {
     await withRig(async (rig) => {
@@ -62,7 +65,8 @@ Deno.test("Call passes on what is left of its time, in whole", async () => {
   await withRig(async (rig) => {
     const caller = await rig.caller();
     caller.call(PUT, "1", { metadata: timeout("200m") });
-    const late = caller.call(GET, undefined, { ends: false, metadata: timeout("200m") });
+    const alone: Pairs = [...timeout("200m"), ["cache-control", "no-store"]];
+    const late = caller.call(GET, undefined, { ends: false, metadata: alone });
     await rig.advance(5);
     late.sends("1", { ends: true });
     caller.call("/test.Service/GetOther", "2", { metadata: timeout("1H") });
@@ -162,14 +166,14 @@ Deno.test("FlightCall does not call again when the backend is silent until backe
   });
 });
 
-Deno.test("FlightCall calls again when the backend kept its leader's deadline, for those with more time", async () => {
+Deno.test("FlightCall calls again when the backend kept the time it was told of, for those with more", async () => {
   const ends = [
     (rig: ProxyRig) => rig.request(0).fails(4),
     (rig: ProxyRig) => rig.request(0).resets(8),
   ];
   for (const end of ends) {
     for (const afterMs of [60, 99, 110]) { // within what clocks may differ, just before, after
-      await withRig(async (rig) => {
+      await withRig({ backendTimeoutMs: 100 }, async (rig) => {
         const caller = await rig.caller();
         const leader = caller.call(GET, "1", {
           metadata: [...timeout("100m"), ["x-request-id", "leader"]],
@@ -216,24 +220,34 @@ Deno.test("FlightCall shares a 4 that has nothing to do with its leader's deadli
   });
 });
 
-Deno.test("FlightCall shares its leader's end when some of the reply was given to others already", async () => {
-  await withRig(async (rig) => {
+Deno.test("FlightCall ends with 14 for those with more time when they were given some of the answer already", async () => {
+  await withRig({ backendTimeoutMs: 100 }, async (rig) => {
     const caller = await rig.caller();
     const leader = caller.call(GET, "1", { metadata: timeout("100m") });
-    const follower = caller.call(GET, "1");
+    const followers = ["5S", "9S"].map((value) =>
+      caller.call(GET, "1", { metadata: timeout(value) })
+    );
+    const silent = caller.call(GET, "1");
     await rig.settle();
     rig.request(0).begins(["a"]);
     await rig.advance(98);
     rig.request(0).ends({ status: 4 });
     await rig.settle();
     leader.expects(4, "a");
-    follower.expects(4, "a");
+    leader.expectsFailure(4, PASSED);
+    silent.expects(4, "a");
+    silent.expectsFailure(4, "the backend's answer stopped: nothing more came within 100 ms");
+    for (const call of followers) {
+      call.expects(14, "a");
+      call.expectsFailure(14, CUT_SHORT);
+    }
+    assertEquals(rig.gauges.flights, 0);
     rig.expectsRequests(1);
   });
 });
 
 Deno.test("FlightCall does not call again when nobody has more time", async () => {
-  await withRig(async (rig) => {
+  await withRig({ backendTimeoutMs: 100 }, async (rig) => {
     const caller = await rig.caller();
     const calls = [100, 110, 120].map((ms) =>
       caller.call(GET, "1", { metadata: timeout(`${ms}m`) })
@@ -249,7 +263,8 @@ Deno.test("FlightCall does not call again when nobody has more time", async () =
 Deno.test("FlightCall that is sent after its leader has left is given the time of those who wait", async () => {
   const others: readonly (readonly [given: Pairs, sent: string | undefined])[] = [
     [[], undefined],
-    [timeout("5S"), "4800m"],
+    [timeout("5S"), "10S"],
+    [timeout("1M"), "59800m"],
   ];
   for (const [given, sent] of others) {
     for (const leaves of ["deadline", "cancel"] as const) {
@@ -285,13 +300,13 @@ Deno.test("FlightCall that is refused after its leader has left is sent once mor
   await withRig(async (rig) => {
     const caller = await rig.caller();
     const leader = caller.call(GET, "1", { metadata: timeout("100m") });
-    const follower = caller.call(GET, "1", { metadata: timeout("2S") });
+    const follower = caller.call(GET, "1", { metadata: timeout("20S") });
     await rig.advance(150);
     leader.expectsFailure(4, PASSED);
-    assertEquals(timeoutOf(rig.request(0)), "100m");
+    assertEquals(timeoutOf(rig.request(0)), "10S");
     rig.request(0).resets(7);
     await rig.settle();
-    assertEquals(timeoutOf(rig.request(1)), "1850m");
+    assertEquals(timeoutOf(rig.request(1)), "19850m");
     rig.request(1).replies(["one"]);
     await rig.settle();
     follower.expects(0, "one");
@@ -317,8 +332,8 @@ Deno.test("Call that is refused when its time is up ends with 4, and is sent onc
   }
 });
 
-Deno.test("FlightCall knows its leader's deadline at the backend also when the leader has left before", async () => {
-  await withRig(async (rig) => {
+Deno.test("FlightCall knows what the backend was told also when its leader has left before", async () => {
+  await withRig({ backendTimeoutMs: 100 }, async (rig) => {
     const caller = await rig.caller();
     const leader = caller.call(GET, "1", { metadata: timeout("100m") });
     const follower = caller.call(GET, "1", { metadata: timeout("2S") });
@@ -338,17 +353,25 @@ Deno.test("FlightCall's second call is bounded, cancelled and shared like the fi
   await withRig({ backendTimeoutMs: 1_000 }, async (rig) => {
     const caller = await rig.caller();
     caller.call(GET, "1", { metadata: timeout("100m") });
+    const patient = caller.call(GET, "1", { metadata: timeout("985m") });
+    await rig.advance(500);
     const followers = [caller.call(GET, "1"), caller.call(GET, "1")];
-    await rig.advance(95);
+    await rig.advance(490);
     rig.request(0).fails(4);
     await rig.settle();
     const late = caller.call(GET, "1");
     await rig.settle();
+    patient.expectsFailure(4, PASSED);
     rig.expectsRequests(2);
-    await rig.advance(1_000 + SLOT_MS);
-    for (const call of [...followers, late]) {
+    assertEquals(timeoutOf(rig.request(1)), undefined);
+    await rig.advance(510 + SLOT_MS);
+    for (const call of followers) {
       call.expectsFailure(4, "the backend gave no answer within 1000 ms");
     }
+    late.expectsNothing();
+    assertEquals(rig.request(1).seen.reset, undefined);
+    await rig.advance(490);
+    late.expectsFailure(4, "the backend gave no answer within 1000 ms");
     assertEquals(rig.request(1).seen.reset, "CANCEL");
   });
 });

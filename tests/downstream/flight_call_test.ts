@@ -359,11 +359,11 @@ Deno.test("FlightCall gives everyone 14 with one call when the backend's connect
 });
 
 Deno.test("FlightCall keeps its question whole, however large, until nobody may have to ask it again", async () => {
-  await withRig(async (rig) => {
+  await withRig({ backendTimeoutMs: 100 }, async (rig) => {
     const caller = await rig.caller();
     const question = "0123456789".repeat(10_000);
     caller.call(GET, question, { metadata: [["grpc-timeout", "100m"]] });
-    const follower = caller.call(GET, question);
+    const follower = caller.call(GET, question, { metadata: [["grpc-timeout", "5S"]] });
     await rig.advance(90);
     rig.request(0).fails(4);
     await rig.settle();

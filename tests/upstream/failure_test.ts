@@ -4,7 +4,21 @@ import { type Failure, statusOfFailure } from "../../lib/upstream/mod.ts";
 /** Every failure there is, and what it becomes. */
 const TABLE: readonly (readonly [failure: Failure, code: number, text: string])[] = [
   [{ kind: "deadline" }, 4, "the call's deadline has passed"],
-  [{ kind: "backendTimeout", timeoutMs: 9 }, 4, "the backend gave no answer within 9 ms"],
+  [
+    { kind: "backendTimeout", timeoutMs: 9, hasBegun: false },
+    4,
+    "the backend gave no answer within 9 ms",
+  ],
+  [
+    { kind: "backendTimeout", timeoutMs: 9, hasBegun: true },
+    4,
+    "the backend's answer stopped: nothing more came within 9 ms",
+  ],
+  [
+    { kind: "cutShort" },
+    14,
+    "the backend ended its answer when the time was up that another caller had given it",
+  ],
   [{ kind: "callerGone" }, 1, "the caller went away"],
   [{ kind: "unreachable", why: "refused" }, 14, "the backend cannot be reached: refused"],
   [{ kind: "connectionLost", why: "cut" }, 14, "the connection to the backend was lost: cut"],
