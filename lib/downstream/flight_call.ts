@@ -14,6 +14,7 @@ import { FrameLog } from "../wire/mod.ts";
 import type { CallLimits } from "./call_limits.ts";
 import { FlightTime, mostPatient, type Patience } from "./flight_time.ts";
 import type { FlightTarget, FlightWaiter } from "./flight_waiter.ts";
+import { slideWindow } from "./reply_window.ts";
 
 /**
  * Metadata does not count for a reply's size, nor do frame headers. Their bound is this many times the limit, which
@@ -21,9 +22,6 @@ import type { FlightTarget, FlightWaiter } from "./flight_waiter.ts";
  */
 const LOG_FACTOR = 2;
 const LOG_HEADROOM_BYTES = 2 ** 18;
-
-/** A log that nobody new may join keeps this many times the limit for those who read slowly. */
-const LAG_FACTOR = 4;
 
 /** A result kept longer than this moves into storage of its own (see `FrameLog.settle`). */
 const SETTLE_ABOVE_MS = 1_000;
@@ -161,7 +159,9 @@ export class FlightCall implements Reply, ReplySource, ExchangeOwner {
     if (this.#outgrewLimit) flight.sealed = true;
     if (this.#exchange?.reply.isPrivate) this.#turnFollowersAway(this.#exchange);
     this.#relayToAll();
-    if (flight.sealed && !flight.landed) this.#slide();
+    if (flight.sealed && !flight.landed) {
+      slideWindow(this.log, this.#waiters(), this.#context.limits.maxMessageBytes);
+    }
   }
 
   replyEnded(nowMs: number): void {
@@ -283,20 +283,6 @@ export class FlightCall implements Reply, ReplySource, ExchangeOwner {
       waiters.push(waiter as Waiting);
     }
     return waiters;
-  }
-
-  /** Past its replay bound the log is a sliding window; who falls too far behind is let go alone. */
-  #slide(): void {
-    const { log } = this;
-    const maxLagBytes = this.#context.limits.maxMessageBytes * LAG_FACTOR;
-    let slowest = log.end;
-    for (const waiter of this.#waiters()) {
-      if (waiter.isOver) continue;
-      const { position } = waiter.stream;
-      if (log.end - position > maxLagBytes) waiter.failOwn({ kind: "tooSlow" });
-      else slowest = Math.min(slowest, position);
-    }
-    log.dropBefore(slowest);
   }
 }
 

@@ -109,12 +109,9 @@ export class Endpoint implements Backend, PoolOwner {
 
   start(exchange: Exchange): void {
     exchange.at = this;
-    if (!this.#bulkhead.admitsMethod(exchange)) {
-      const maxConcurrent = exchange.target.method.policy.maxConcurrent!;
-      this.#refuse(exchange, { kind: "methodFull", backend: this.name, maxConcurrent });
-    } else {
-      this.#place(exchange);
-    }
+    if (this.#bulkhead.admitsMethod(exchange)) return this.#place(exchange);
+    const maxConcurrent = exchange.target.method.policy.maxConcurrent!;
+    this.#refuse(exchange, { kind: "methodFull", backend: this.name, maxConcurrent });
   }
 
   /** Takes a call only to refuse it. */

@@ -63,7 +63,7 @@ const FAILURES: readonly (readonly [failure: Failure, Classification])[] = [
   [{ kind: "backendReset", code: ERROR_CODE.internalError }, "failure"],
   [{ kind: "backendReset", code: ERROR_CODE.refusedStream }, "failure"],
   [{ kind: "backendReset", code: ERROR_CODE.enhanceYourCalm }, "failure"],
-  [{ kind: "backendTimeout", timeoutMs: 1_000 }, "failure"],
+  [{ kind: "backendTimeout", timeoutMs: 1_000, hasBegun: false }, "failure"],
   [{ kind: "deadline" }, "neutral"], // there is none
   [{ kind: "callerGone" }, "neutral"],
   [{ kind: "unreachable", why: "refused" }, "neutral"],
@@ -107,7 +107,7 @@ Deno.test("classify takes a deadline for the backend's failure where it was pati
 });
 
 Deno.test("classify takes the backend's timeout for its failure whatever the caller's deadline", () => {
-  const failure: Failure = { kind: "backendTimeout", timeoutMs: 500 };
+  const failure: Failure = { kind: "backendTimeout", timeoutMs: 500, hasBegun: false };
   assertEquals(
     classify(failed(failure, { deadlineMs: SENT_MS + 9_000 }), SENT_MS + 500),
     "failure",
@@ -123,7 +123,7 @@ Deno.test("classify takes no timeout for a failure once something has come", () 
     const message = framed("x");
     withData.reply.receive(message, 0, message.length);
     for (const exchange of [withHead, withData]) {
-      exchange.reply.fail({ kind, timeoutMs: 500 });
+      exchange.reply.fail({ kind, timeoutMs: 500, hasBegun: false });
       assertEquals(classify(exchange, SENT_MS + 500), "neutral", kind);
     }
   }

@@ -223,7 +223,7 @@ Deno.test("Endpoint learns how many calls its backend takes from answers, and fr
   assertEquals(rig.counters.limit, 8); // while it is measured
   for (let i = 0; i < 100; i++) {
     const { exchange } = rig.call(`${i}`);
-    rig.endpoint.settle(exchange, { kind: "backendTimeout", timeoutMs: 1 });
+    rig.endpoint.settle(exchange, { kind: "backendTimeout", timeoutMs: 1, hasBegun: false });
   }
   await rig.settle();
   assertEquals(rig.counters.limit, 8);

@@ -61,7 +61,7 @@ const PLANTS: readonly Plant[] = [
   },
   {
     name: "does not tell who waits that the connection was lost",
-    words: /has no end/,
+    words: /has no end|bytes are held/,
     plant: () =>
       replace(Exchange.prototype, "tell", (tell) =>
         function (this: Exchange, ...news) {
