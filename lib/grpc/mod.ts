@@ -25,6 +25,7 @@
  * @module
  */
 
+export { type CacheDirectives, parseCacheControl } from "./cache_directives.ts";
 export { acceptEncodingKey, isGrpcContentType } from "./content_type.ts";
 export { type IdempotencyLevel, levelsIn, reflectionRequest } from "./descriptors.ts";
 export { healthReply, healthRequest, healthService, healthStatus } from "./health.ts";
