@@ -75,9 +75,15 @@ export class CollapseMap<R extends Reply> {
       this.stored.touch(flight);
       return flight;
     }
-    return flight.sealed || nowMs - flight.startedMs > this.#limits.joinMaxAgeMs
+    return flight.sealed || flight.isTrial || nowMs - flight.startedMs > this.#limits.joinMaxAgeMs
       ? undefined
       : flight;
+  }
+
+  /** How old the result is that is stored for the key; undefined where none is. */
+  ageMs(head: KeyHead<R>, bodyKey: string, nowMs: number): number | undefined {
+    const flight = head.flights.get(bodyKey);
+    return flight?.stored ? nowMs - flight.storedMs : undefined;
   }
 
   /** Whether the flight has as many waiters as it may. */
@@ -85,7 +91,7 @@ export class CollapseMap<R extends Reply> {
     return flight.waiterCount > this.#limits.maxFollowers; // its leader is one of the waiters
   }
 
-  /** Starts a flight that answers for its key from now on. */
+  /** Starts a flight that answers for its key from now on; on a key that was private as a trial. */
   lead(head: KeyHead<R>, bodyKey: string, start: { reply: R; nowMs: number }): Flight<R> {
     const before = head.flights.get(bodyKey);
     if (before?.stored) this.stored.remove(before);
@@ -161,22 +167,31 @@ export class CollapseMap<R extends Reply> {
 
   /**
    * The flight's answer is for its leader alone: nobody joins it any more, and until `untilMs` equal calls are not
-   * made to wait for each other, which could only serialise them.
+   * made to wait for each other, which could only serialise them. Without `untilMs` the key is as before.
    */
-  makePrivate(flight: Flight<R>, untilMs: number): void {
+  makePrivate(flight: Flight<R>, untilMs?: number): void {
+    flight.sealed = true;
+    if (untilMs === undefined) return;
     const keys = flight.head.privateUntilMs ??= new Map();
     if (keys.size >= MAX_PRIVATE_KEYS) keys.clear();
     keys.set(flight.bodyKey, untilMs);
-    flight.sealed = true;
   }
 
-  /** Whether calls for this key were found to be private of late. */
+  /** A trial has found that the key's answer may be shared. */
+  endTrial(flight: Flight<R>): void {
+    if (flight.isTrial) flight.head.privateUntilMs?.delete(flight.bodyKey);
+  }
+
+  /**
+   * Whether a caller who finds nothing for the key has to go alone: its answer was found to be private of late, or
+   * another caller is trying just now whether it still is.
+   */
   isPrivate(head: KeyHead<R>, bodyKey: string, nowMs: number): boolean {
     const untilMs = head.privateUntilMs?.get(bodyKey);
     if (untilMs === undefined) return false;
     if (nowMs < untilMs) return true;
-    head.privateUntilMs!.delete(bodyKey);
-    return false;
+    const trial = head.flights.get(bodyKey);
+    return trial !== undefined && trial.isTrial && !trial.landed;
   }
 
   /** Lets go of what has expired. */

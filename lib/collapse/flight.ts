@@ -46,10 +46,17 @@ export class Flight<R extends Reply> {
    * The flight takes no more joiners, since its beginning is no longer held for them or its answer is for nobody else.
    */
   sealed = false;
+  /**
+   * The key's answer was private before, and the flight is there to see whether it still is: until it has landed, nobody
+   * waits for it.
+   */
+  readonly isTrial: boolean;
   /** The flight's backend call has ended. */
   landed = false;
   /** Until when the flight answers repeats; 0 while it is not stored. */
   expiresAtMs = 0;
+  /** When the final status of what is stored arrived: its age counts from then. */
+  storedMs = 0;
   /** Bytes that the flight counts for while it is stored. */
   storedBytes = 0;
   /** Neighbours of the flight in the order of use, while it is stored. */
@@ -62,6 +69,7 @@ export class Flight<R extends Reply> {
     this.reply = reply;
     this.startedMs = nowMs;
     this.generation = head.service.generation;
+    this.isTrial = head.privateUntilMs?.has(bodyKey) ?? false;
   }
 
   /** The flight answers repeats from what is stored. */
@@ -78,7 +86,10 @@ export class KeyHead<R extends Reply> {
   readonly text: string;
   readonly service: Service;
   readonly flights = new Map<string, Flight<R>>();
-  /** Messages whose answers turned out to be private, and until when they are not even tried. */
+  /**
+   * Messages whose answers turned out to be private, and until when they are not even tried. Afterwards they stay, until
+   * a trial has found otherwise.
+   */
   privateUntilMs: Map<string, number> | undefined = undefined;
   /** A hash of the text, once somebody places calls by it. */
   placementHash: number | undefined = undefined;

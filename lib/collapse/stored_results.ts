@@ -44,6 +44,7 @@ export class StoredResults<R extends Reply> {
     ) {
       this.remove(this.#oldest);
     }
+    flight.storedMs = nowMs;
     flight.storedBytes = flight.reply.heldBytes + flight.bodyKey.length + ENTRY_OVERHEAD_BYTES;
     if (flight.storedBytes > this.#maxBytes) return this.#letGo(flight);
     flight.expiresAtMs = nowMs + ttlMs;

@@ -166,6 +166,11 @@ export const OPTION_TABLE = {
     fallback: "0",
     help: "how long after that a stale result may answer while one refresh runs",
   }),
+  hitForPassMs: option("COLLAPSER_HIT_FOR_PASS", DURATION, {
+    group: "collapsing",
+    fallback: "10s",
+    help: "how long a key whose answer was private passes through; 0 switches it off",
+  }),
   cacheErrors: option("COLLAPSER_CACHE_ERRORS", BOOLEAN, {
     group: "collapsing",
     fallback: "false",

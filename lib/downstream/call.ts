@@ -1,4 +1,4 @@
-import { bodyKey, type Flight } from "../collapse/mod.ts";
+import { bodyKey, type Flight, type KeyHead } from "../collapse/mod.ts";
 import { MESSAGE_PREFIX_BYTES, STATUS } from "../grpc/mod.ts";
 import type { PassReason } from "../observe/mod.ts";
 import { FrameLog } from "../wire/mod.ts";
@@ -54,17 +54,15 @@ export class Call extends ReadingCall<Call> implements FlightWaiter, PassedCall,
     const isTooLarge = to - from - MESSAGE_PREFIX_BYTES > context.limits.maxMessageBytes;
     if (isTooLarge) return this.#passWhole(bytes, from, to, "size");
     if (this.#fields.isAlone) return this.#passWhole(bytes, from, to, "no_store");
-    const { map } = context;
-    const { nowMs } = connection;
-    const { isFresh } = this.#fields;
     const key = bodyKey(bytes, from, to, context.codec);
-    const flight = isFresh ? undefined : map.lookUp(keyHead, key, nowMs);
-    if (flight === undefined) {
-      const isPrivate = !isFresh && map.isPrivate(keyHead, key, nowMs);
+    const flight = this.#find(keyHead, key);
+    if (flight?.stored) this.#readStored(flight);
+    else if (this.#fields.isOnlyIfCached) this.failOwn({ kind: "notStored" });
+    else if (flight === undefined) {
+      const isPrivate = context.map.isPrivate(keyHead, key, connection.nowMs);
       if (isPrivate) this.#passWhole(bytes, from, to, "no_store");
       else this.#lead(key, this.#request.whole(bytes, from, to));
-    } else if (flight.stored) this.#readStored(flight);
-    else if (map.isFull(flight)) this.#passWhole(bytes, from, to, "followers");
+    } else if (context.map.isFull(flight)) this.#passWhole(bytes, from, to, "followers");
     else this.#join(flight);
   }
 
@@ -133,6 +131,19 @@ export class Call extends ReadingCall<Call> implements FlightWaiter, PassedCall,
 
   // ---- sharing
 
+  /** What is stored or under way for the key, and new enough for this caller. */
+  #find(keyHead: KeyHead<FlightCall>, key: string): Flight<FlightCall> | undefined {
+    const { context: { map }, connection: { nowMs } } = this.session;
+    const { isFresh, maxAgeMs } = this.#fields;
+    if (isFresh) return undefined;
+    if (maxAgeMs !== Infinity) {
+      const ageMs = map.ageMs(keyHead, key, nowMs);
+      // 0 asks for what is not stored at all, though it may have come in this very moment.
+      if (ageMs !== undefined && (ageMs > maxAgeMs || maxAgeMs === 0)) return undefined;
+    }
+    return map.lookUp(keyHead, key, nowMs);
+  }
+
   #lead(key: string, body: FrameLog): void {
     const { context, connection } = this.session;
     this.decide("led");
@@ -188,6 +199,10 @@ export class Call extends ReadingCall<Call> implements FlightWaiter, PassedCall,
 
   /** Makes a backend call for this caller alone, with what there is of its body. */
   #pass(reason: PassReason, headEndsStream = false): void {
+    const { keyHead } = this.route;
+    if (keyHead !== undefined && this.#fields.isOnlyIfCached) {
+      return this.failOwn({ kind: "notStored" }); // what passes is never stored
+    }
     this.decide("passed", reason);
     this.phase = "passing";
     this.awaitDeadline();

@@ -6,6 +6,8 @@ export interface CallLimits {
   readonly backendTimeoutMs: number;
   /** How long a good result answers repeats; 0 keeps nothing (COLLAPSER_CACHE_DURATION). */
   readonly cacheDurationMs: number;
+  /** How long a key whose answer was private passes through; 0 is not at all (COLLAPSER_HIT_FOR_PASS). */
+  readonly hitForPassMs: number;
   /** Whether error results are kept too (COLLAPSER_CACHE_ERRORS). */
   readonly cacheErrors: boolean;
   /** Largest request message, and largest reply in all, that is collapsed (COLLAPSER_MAX_MESSAGE_BYTES). */

@@ -15,6 +15,8 @@ import type { CallLimits } from "./call_limits.ts";
 import { FlightTime, mostPatient, type Patience } from "./flight_time.ts";
 import type { FlightTarget, FlightWaiter } from "./flight_waiter.ts";
 import { slideWindow } from "./reply_window.ts";
+import { isForOneAlone, keptMs } from "./reply_words.ts";
+import { copyOf } from "./request_body.ts";
 
 /**
  * Metadata does not count for a reply's size, nor do frame headers. Their bound is this many times the limit, which
@@ -25,9 +27,6 @@ const LOG_HEADROOM_BYTES = 2 ** 18;
 
 /** A result kept longer than this moves into storage of its own (see `FrameLog.settle`). */
 const SETTLE_ABOVE_MS = 1_000;
-
-/** How long calls for a key pass through after an answer to one was private. */
-const PRIVATE_MS = 10_000;
 
 /** Stands in for a request that is not needed any more. */
 const NO_BODY = new FrameLog();
@@ -41,6 +40,8 @@ export interface FlightContext {
   readonly backend: Upstream;
   readonly timers: Timers;
   readonly limits: CallLimits;
+  /** Whether the key tells calls apart by request metadata of this name. */
+  readonly isInKey: (name: string) => boolean;
   readonly observer: UpstreamObserver;
 }
 
@@ -157,7 +158,7 @@ export class FlightCall implements Reply, ReplySource, ExchangeOwner {
     const { flight } = this;
     if (this.#exchange !== undefined) this.#note(this.#exchange.reply);
     if (this.#outgrewLimit) flight.sealed = true;
-    if (this.#exchange?.reply.isPrivate) this.#turnFollowersAway(this.#exchange);
+    this.#heedWords(this.#exchange);
     this.#relayToAll();
     if (flight.sealed && !flight.landed) {
       slideWindow(this.log, this.#waiters(), this.#context.limits.maxMessageBytes);
@@ -174,7 +175,7 @@ export class FlightCall implements Reply, ReplySource, ExchangeOwner {
     const { reply } = exchange;
     this.status = reply.status;
     this.#note(reply);
-    if (reply.isPrivate) this.#turnFollowersAway(exchange);
+    this.#heedWords(exchange);
     this.#account(0); // a backend may answer what it has not taken
     this.#exchange =
       this.#time =
@@ -186,9 +187,9 @@ export class FlightCall implements Reply, ReplySource, ExchangeOwner {
     const isGood = !reply.isBrokenOff && (reply.status === STATUS.ok ||
       limits.cacheErrors && reply.failure === undefined);
     const ownMs = this.#target?.method.policy.cacheDurationMs;
-    const keptMs = isGood ? Math.min(ownMs ?? limits.cacheDurationMs, reply.maxAgeMs) : 0;
-    if (keptMs > SETTLE_ABOVE_MS) log.settle();
-    map.keep(flight, nowMs, keptMs);
+    const ttlMs = isGood ? keptMs(reply.cache, ownMs ?? limits.cacheDurationMs) : 0;
+    if (ttlMs > SETTLE_ABOVE_MS) log.settle();
+    map.keep(flight, nowMs, ttlMs);
     this.#relayToAll();
   }
 
@@ -206,10 +207,21 @@ export class FlightCall implements Reply, ReplySource, ExchangeOwner {
       end > maxMessageBytes * LOG_FACTOR + LOG_HEADROOM_BYTES;
   }
 
+  /** Does what the reply's metadata says so far about sharing it. */
+  #heedWords(exchange: Exchange | undefined): void {
+    if (exchange === undefined) return;
+    const { ended, failure, cache } = exchange.reply;
+    const { isInKey, map } = this.#context;
+    if (isForOneAlone(cache, isInKey)) return this.#turnFollowersAway(exchange);
+    if (cache?.isNoCache) this.flight.sealed = true;
+    if (ended && failure === undefined) map.endTrial(this.flight);
+  }
+
   /** The answer is for the leader alone: who has been given nothing of it makes a call of its own. */
   #turnFollowersAway(exchange: Exchange): void {
     const { flight } = this;
-    this.#context.map.makePrivate(flight, this.#context.timers.nowMs + PRIVATE_MS);
+    const { map, timers, limits: { hitForPassMs } } = this.#context;
+    map.makePrivate(flight, hitForPassMs > 0 ? timers.nowMs + hitForPassMs : undefined);
     for (const waiter of this.#waiters()) {
       if (waiter === this.#leader || waiter.stream.position > 0) continue;
       waiter.passAfterAll(copyOf(exchange.body));
@@ -284,12 +296,4 @@ export class FlightCall implements Reply, ReplySource, ExchangeOwner {
     }
     return waiters;
   }
-}
-
-/** A body of its own for another backend call; the first one's storage is given back when that call has ended. */
-function copyOf(body: FrameLog): FrameLog {
-  const copy = new FrameLog();
-  const data = body.data();
-  copy.appendData(data, 0, data.length, true);
-  return copy;
 }

@@ -69,3 +69,11 @@ export class RequestBody {
     this.#holder.held(more);
   }
 }
+
+/** A copy of a request for another backend call; the first one's storage is given back when that call has ended. */
+export function copyOf(body: FrameLog): FrameLog {
+  const copy = new FrameLog();
+  const data = body.data();
+  copy.appendData(data, 0, data.length, true);
+  return copy;
+}

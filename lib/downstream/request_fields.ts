@@ -1,4 +1,4 @@
-import { MALFORMED_TIMEOUT, parseTimeout } from "../grpc/mod.ts";
+import { MALFORMED_TIMEOUT, parseCacheControl, parseTimeout } from "../grpc/mod.ts";
 import type { Field } from "../wire/mod.ts";
 import type { Failure } from "../upstream/mod.ts";
 
@@ -10,6 +10,10 @@ export interface RequestFields {
   isFresh: boolean;
   /** `cache-control: no-store`: a call that nobody shares. */
   isAlone: boolean;
+  /** `cache-control: only-if-cached`: a stored result or nothing. */
+  isOnlyIfCached: boolean;
+  /** `cache-control: max-age=N`: no stored result older than that; Infinity without it. */
+  maxAgeMs: number;
   /** `x-collapser-debug: 1`: the trailers say how the call was answered. */
   wantsDebug: boolean;
 }
@@ -19,12 +23,15 @@ export const NO_FIELDS: Readonly<RequestFields> = {
   timeoutMs: undefined,
   isFresh: false,
   isAlone: false,
+  isOnlyIfCached: false,
+  maxAgeMs: Infinity,
   wantsDebug: false,
 };
 
 /** Reads them, or says why the call cannot be taken. */
 export function readRequestFields(fields: readonly Field[]): RequestFields | { failure: Failure } {
   const read: RequestFields = { ...NO_FIELDS };
+  let words: string[] | undefined;
   for (const { name, value } of fields) {
     if (name === "grpc-timeout") {
       read.timeoutMs = parseTimeout(value);
@@ -33,12 +40,19 @@ export function readRequestFields(fields: readonly Field[]): RequestFields | { f
       }
       if (read.timeoutMs === 0) return { failure: { kind: "deadline" } };
     } else if (name === "cache-control") {
-      const directives = value.toLowerCase();
-      read.isFresh ||= directives.includes("no-cache");
-      read.isAlone ||= directives.includes("no-store");
+      (words ??= []).push(value);
     } else if (name === "x-collapser-debug") {
       read.wantsDebug = value === "1";
     }
   }
+  if (words !== undefined) readWords(words, read);
   return read;
+}
+
+function readWords(words: readonly string[], read: RequestFields): void {
+  const { isNoCache, isNoStore, isOnlyIfCached, maxAgeMs } = parseCacheControl(words);
+  read.isFresh = isNoCache;
+  read.isAlone = isNoStore;
+  read.isOnlyIfCached = isOnlyIfCached;
+  read.maxAgeMs = maxAgeMs;
 }

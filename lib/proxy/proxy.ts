@@ -118,6 +118,7 @@ export class Proxy {
       methods,
       missed,
       limits: options,
+      isInKey: (name) => !CONTROL_FIELDS.has(name) && (!isKeyMetadata(name) || inKey(name)),
       isServing: () => this.readiness.ready,
       router: new Router(routing),
       requestHeaders: new HeaderCache((name) =>

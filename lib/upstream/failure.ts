@@ -39,6 +39,7 @@ export type Failure =
   | { readonly kind: "methodFull"; readonly backend: string; readonly maxConcurrent: number }
   | { readonly kind: "ejected"; readonly backend: string; readonly why: string }
   | { readonly kind: "tooSlow" }
+  | { readonly kind: "notStored" }
   | { readonly kind: "malformedTimeout"; readonly value: string }
   | { readonly kind: "draining" }
   | { readonly kind: "faultOfOurs" };
@@ -126,6 +127,11 @@ function judge(failure: Failure): { code: number; text: string } {
       return {
         code: STATUS.resourceExhausted,
         text: "the caller reads too slowly to share this stream",
+      };
+    case "notStored":
+      return {
+        code: STATUS.unavailable,
+        text: "no stored result answers the call, which takes nothing else (only-if-cached)",
       };
     case "malformedTimeout":
       return { code: STATUS.internal, text: `cannot read the grpc-timeout "${failure.value}"` };

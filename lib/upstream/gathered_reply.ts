@@ -1,7 +1,7 @@
 import type { ReceivedHeaders } from "../connection/mod.ts";
 import { isOneMessage, MessageScanner, STATUS } from "../grpc/mod.ts";
 import { type Field, FrameLog, statelessBlock } from "../wire/mod.ts";
-import type { CachePolicy } from "./cache_policy.ts";
+import { bothPolicies, type CachePolicy } from "./cache_policy.ts";
 import { type Failure, statusOfFailure } from "./failure.ts";
 import { appendFailure } from "./failure_reply.ts";
 import { listBytes } from "./list_bytes.ts";
@@ -31,10 +31,8 @@ export class GatheredReply implements ReplySource {
   largestListBytes = 0;
   /** Why the reply ended, where that is not the backend's own status. */
   failure: Failure | undefined = undefined;
-  /** The reply is for its caller alone. */
-  isPrivate = false;
-  /** Longest that the reply allows itself to be kept. */
-  maxAgeMs = Infinity;
+  /** What the reply's metadata says about sharing and keeping it; undefined while it says nothing. */
+  cache: CachePolicy | undefined = undefined;
   /** Bytes of DATA that came. */
   receivedBytes = 0;
   /** When the last of them came. */
@@ -106,10 +104,8 @@ export class GatheredReply implements ReplySource {
     this.status = status;
   }
 
-  /** What initial or trailing metadata says about sharing the reply; the stricter word counts. */
-  #restrict({ isPrivate, maxAgeMs }: CachePolicy): void {
-    if (isPrivate) this.isPrivate = true;
-    this.maxAgeMs = Math.min(this.maxAgeMs, maxAgeMs);
+  #restrict(policy: CachePolicy): void {
+    this.cache = this.cache === undefined ? policy : bothPolicies(this.cache, policy);
   }
 }
 

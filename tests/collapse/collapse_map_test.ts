@@ -1,7 +1,13 @@
 import { assert, assertEquals, assertNotEquals, assertStrictEquals } from "@std/assert";
 import { Waiter } from "../../lib/collapse/mod.ts";
 import { rng } from "../support/cuts.ts";
-import { type FakeReply, type FakeWaiter, MapFixture, waitersOf } from "./map_fixture.ts";
+import {
+  type FakeFlight,
+  type FakeReply,
+  type FakeWaiter,
+  MapFixture,
+  waitersOf,
+} from "./map_fixture.ts";
 
 /** Heads that nobody uses and that are remembered all the same. */
 const MAX_IDLE_HEADS = 10_000;
@@ -304,12 +310,71 @@ Deno.test("CollapseMap.makePrivate takes the flight from its key and remembers t
   assertEquals(fixture.map.isPrivate(fixture.head, "a", 0), false);
   fixture.map.makePrivate(flight, 500);
   assertEquals(fixture.find("a"), undefined);
-  for (const [nowMs, expected] of [[0, true], [499, true], [500, false], [0, false]] as const) {
+  for (const [nowMs, expected] of [[0, true], [499, true], [500, false]] as const) {
     assertEquals(fixture.map.isPrivate(fixture.head, "a", nowMs), expected, `${nowMs}`);
   }
   assertEquals(fixture.map.isPrivate(fixture.head, "b", 0), false);
   fixture.map.keep(flight, 0, 100);
   assertEquals([flight.stored, fixture.map.flying], [false, 0]);
+});
+
+Deno.test("CollapseMap.makePrivate without a time takes the flight from its key, and that is all", () => {
+  const fixture = new MapFixture();
+  fixture.map.makePrivate(fixture.lead("a"));
+  assertEquals(fixture.find("a"), undefined);
+  assertEquals(fixture.map.isPrivate(fixture.head, "a", 0), false);
+  assertEquals(fixture.lead("a").isTrial, false);
+});
+
+/** A map whose key "a" was private until now, 500, and is tried. */
+function tried(): { fixture: MapFixture; trial: FakeFlight } {
+  const fixture = new MapFixture();
+  fixture.map.makePrivate(fixture.lead("a"), 500);
+  return { fixture, trial: fixture.lead("a", { nowMs: 500 }) };
+}
+
+Deno.test("CollapseMap.lead tries a private key whose time is over, and nobody waits for it", () => {
+  const { fixture, trial } = tried();
+  const { map, head } = fixture;
+  assertEquals([trial.isTrial, fixture.lead("b").isTrial], [true, false]);
+  assertEquals(fixture.find("a", 500), undefined);
+  assertEquals(map.isPrivate(head, "a", 10_000), true);
+  map.land(trial);
+  assertEquals(map.isPrivate(head, "a", 500), false); // it has found nothing: the next one tries
+  assertEquals(fixture.lead("a", { nowMs: 500 }).isTrial, true);
+});
+
+Deno.test("CollapseMap.endTrial makes a key one that is shared again, and the trial's result is kept", () => {
+  const { fixture, trial } = tried();
+  const { map, head } = fixture;
+  map.endTrial(fixture.lead("b")); // no trial: nothing comes of it
+  assertEquals(map.isPrivate(head, "a", 500), true);
+  map.endTrial(trial);
+  map.keep(trial, 500, 100);
+  assertStrictEquals(fixture.find("a", 599), trial);
+  assertEquals(fixture.find("a", 600), undefined);
+  assertEquals(map.isPrivate(head, "a", 600), false);
+  const next = fixture.lead("a", { nowMs: 600 });
+  assertStrictEquals(fixture.find("a", 600), next);
+});
+
+Deno.test("CollapseMap.makePrivate after a trial makes the key private for as long again", () => {
+  const { fixture, trial } = tried();
+  fixture.map.makePrivate(trial, 900);
+  fixture.map.land(trial);
+  assertEquals(fixture.map.isPrivate(fixture.head, "a", 899), true);
+  assertEquals(fixture.map.isPrivate(fixture.head, "a", 900), false);
+});
+
+Deno.test("CollapseMap.ageMs counts from the end of the flight, and knows no age of what is not stored", () => {
+  const fixture = new MapFixture();
+  const { map, head } = fixture;
+  const flight = fixture.lead("a", { nowMs: 10 });
+  assertEquals([map.ageMs(head, "a", 15), map.ageMs(head, "b", 15)], [undefined, undefined]);
+  map.keep(flight, 20, 100);
+  assertEquals([map.ageMs(head, "a", 20), map.ageMs(head, "a", 55)], [0, 35]);
+  map.sweep(120);
+  assertEquals(map.ageMs(head, "a", 120), undefined);
 });
 
 Deno.test("CollapseMap.makePrivate remembers a bounded number of keys of a head", () => {

@@ -219,8 +219,8 @@ for (const path of [GET, LIST]) {
       await backend.has(1);
       const metadata: Pairs = [
         ["x-tag", "a"],
-        ["set-cookie", "one=1"],
-        ["set-cookie", "two=2"],
+        ["x-twice", "one=1"],
+        ["x-twice", "two=2"],
         ["x-data-bin", "AAECAw"],
         ["x-long", "v".repeat(20_000)], // more than one frame
         ["x-empty", ""],

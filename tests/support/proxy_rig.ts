@@ -53,6 +53,7 @@ const DEFAULTS: ProxyOptions = {
   backendMaxConcurrent: 1_024,
   backendMaxPending: 10_000,
   cacheDurationMs: 100,
+  hitForPassMs: 10_000,
   cacheErrors: false,
   maxCacheEntries: 10_000,
   maxCacheBytes: 64 * 2 ** 20,

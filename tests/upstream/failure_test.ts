@@ -36,6 +36,11 @@ const TABLE: readonly (readonly [failure: Failure, code: number, text: string])[
   ],
   [{ kind: "ejected", backend: "b", why: "ill" }, 14, "backend b is left out for a while: ill"],
   [{ kind: "tooSlow" }, 8, "the caller reads too slowly to share this stream"],
+  [
+    { kind: "notStored" },
+    14,
+    "no stored result answers the call, which takes nothing else (only-if-cached)",
+  ],
   [{ kind: "malformedTimeout", value: "1x" }, 13, 'cannot read the grpc-timeout "1x"'],
   [{ kind: "draining" }, 14, "shutting down"],
   [{ kind: "faultOfOurs" }, 13, "a fault of the sidecar's own"],

@@ -14,7 +14,15 @@ Deno.test("replyHead reads what a list of the backend's says", () => {
     [[["grpc-status", "5"]], { httpStatus: 0, grpcStatus: 5, interim: false }],
     [[["grpc-status", "05"]], { grpcStatus: 5 }],
     [[["grpc-status", "x"]], { grpcStatus: undefined }],
-    [[["cache-control", "private"]], { cache: { isPrivate: true, maxAgeMs: Infinity } }],
+    [[["cache-control", "private"]], {
+      cache: {
+        isPrivate: true,
+        isNoCache: false,
+        maxAgeMs: Infinity,
+        sharedMaxAgeMs: Infinity,
+        vary: [],
+      },
+    }],
     [[["x", "1"]], { grpcStatus: undefined, cache: undefined }],
   ];
   for (const [list, expected] of cases) {
