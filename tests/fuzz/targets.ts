@@ -1,4 +1,5 @@
 import type { Target } from "./run.ts";
+import { cacheDirectives } from "./targets/cache_directives.ts";
 import { connectionClient } from "./targets/connection_client.ts";
 import { connectionServer } from "./targets/connection_server.ts";
 import { frameReader } from "./targets/frame_reader.ts";
@@ -19,6 +20,7 @@ export const TARGETS: readonly Target[] = [
   hpackEncoder,
   messages,
   texts,
+  cacheDirectives,
   headerRules,
   http1,
   connectionServer,

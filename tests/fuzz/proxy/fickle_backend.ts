@@ -14,6 +14,9 @@ const REPLY_HEADERS: readonly Pairs[] = [
   [["cache-control", "private"]],
   [["cache-control", "no-store"]],
   [["cache-control", "max-age=1"]],
+  [["cache-control", "no-cache"]],
+  [["set-cookie", "sid=1"]],
+  [["vary", "user-agent"]],
 ];
 
 /** What a host does with requests: what chance says, one by one; nothing; or the same with each as it comes. */

@@ -20,6 +20,8 @@ const ASKED = [GET, GET, LIST, PUT];
 const METADATA: readonly Pairs[] = [
   [["cache-control", "no-cache"]],
   [["cache-control", "no-store"]],
+  [["cache-control", "max-age=0"]],
+  [["cache-control", "only-if-cached"]],
   [["x-collapser-debug", "1"]],
   [["grpc-timeout", "50m"]],
   [["grpc-timeout", "2S"]],
