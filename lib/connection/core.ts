@@ -166,16 +166,15 @@ export class Core<Owner> {
   /** Lets go of a stream whose state is closed. */
   close(stream: Stream<Owner>): void {
     stream.log = undefined;
-    if (stream.queued) this.send.dequeue(stream); // else a peer that resets what waits would fill the queue
+    if (stream.queued) this.send.waiting.delete(stream); // else a peer that resets what waits would fill the queue
     this.streams.delete(stream.id);
   }
 
   /** Streams that waited for window or output room go on, as far as there is some. */
   resumeQueued(): void {
-    for (const stream of this.send.queued) {
-      if (this.send.isBlocked || this.failed !== undefined) return;
-      this.send.dequeue(stream);
+    for (const stream of this.send.waiting.resumable(this.send)) {
       this.sink.writable(stream);
+      if (this.failed !== undefined) return;
     }
   }
 

@@ -12,8 +12,8 @@
  * - the peer's faults are values with a scope and never throw; misuse by our own side does;
  * - what asks for work and no answer (frames that mean nothing, streams that are reset) is counted against what is
  *   useful, and too much of it ends the connection with ENHANCE_YOUR_CALM: see `limits.ts`, which has every bound;
- * - output beyond the high-water mark is headers and control frames only, and the transport stops reading long
- *   before those pile up.
+ * - output beyond the high-water mark is small header blocks and control frames only, and the transport stops reading
+ *   long before those pile up.
  *
  * {@linkcode TokenBucket} is what bounds how much a peer may ask for. It serves the rooms above as well that bound what
  * may be asked of them: this one is the lowest that does.

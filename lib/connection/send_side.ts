@@ -17,12 +17,19 @@ import {
   writeStateless,
 } from "../wire/mod.ts";
 import type { Stream } from "./stream.ts";
+import { WaitingStreams } from "./waiting_streams.ts";
 
 /**
  * DATA is held back while this much waits for the socket: the peer's windows may be huge and its reading slow,
  * and what is not copied yet costs nothing, since the log has it.
  */
 export const OUTPUT_HIGH_WATER_BYTES = 262_144;
+
+/**
+ * A header block above this size waits for room in the output as DATA does: the end of one flight may owe the same 64 KiB
+ * to every stream of a peer that does not read (CVE-2019-9517). Smaller ones go at once, and let go of their streams.
+ */
+const LARGE_BLOCK_BYTES = 1_024;
 
 /** Storage up to this size is copied faster whole than by a view of the part that is used. */
 const SMALL_PIECE_BYTES = 512;
@@ -36,8 +43,8 @@ export class SendSide<Owner> {
   #spare = new OutputBuffer();
   #block = new OutputBuffer();
   #window = DEFAULT_WINDOW_BYTES;
-  /** Streams that wait for connection window or output room, first come first served. */
-  readonly #queue = new Set<Stream<Owner>>();
+  /** The streams that wait for connection window or output room. */
+  readonly waiting = new WaitingStreams<Owner>();
 
   /** Where frames are appended now; not to be kept over a call to {@linkcode swap}. */
   get out(): OutputBuffer {
@@ -46,7 +53,12 @@ export class SendSide<Owner> {
 
   /** No DATA can go out now, whatever the stream. */
   get isBlocked(): boolean {
-    return this.#window <= 0 || this.#active.length >= OUTPUT_HIGH_WATER_BYTES;
+    return this.#window <= 0 || this.isFull;
+  }
+
+  /** Nothing that can wait goes out now. */
+  get isFull(): boolean {
+    return this.#active.length >= OUTPUT_HIGH_WATER_BYTES;
   }
 
   /** Hands over what must be written, and goes on in the other buffer; the one handed over must be cleared first. */
@@ -61,11 +73,6 @@ export class SendSide<Owner> {
   addWindow(bytes: number): boolean {
     this.#window += bytes;
     return this.#window <= MAX_WINDOW_BYTES;
-  }
-
-  /** The streams that wait; one that is dequeued, goes on and is blocked again comes behind the others. */
-  get queued(): Iterable<Stream<Owner>> {
-    return this.#queue;
   }
 
   /** Appends HEADERS against the peer's dynamic table, for a head that is sent to this peer only. */
@@ -124,7 +131,7 @@ export class SendSide<Owner> {
   /**
    * Copies frames of the stream's log from its position on, as far as both windows and the output allow.
    * Returns true once the frame that ends the stream is out. A stream that is held back by anything but its own
-   * window is queued; one held back by that goes on when its WINDOW_UPDATE comes.
+   * window, which is the connection's or the output, is queued; one held back by that goes on when its WINDOW_UPDATE comes.
    */
   relay(stream: Stream<Owner>): boolean {
     const log = stream.log!;
@@ -141,6 +148,10 @@ export class SendSide<Owner> {
             stream.position += FRAME_HEADER_BYTES;
             continue;
           }
+        }
+        if (this.isFull && blockBytes(log, at) > LARGE_BLOCK_BYTES) {
+          this.waiting.addBlock(stream);
+          return false;
         }
         if (this.#copyFrame(stream, log, at)) return true;
       } else {
@@ -202,22 +213,10 @@ export class SendSide<Owner> {
   #allowance(stream: Stream<Owner>): number {
     if (stream.sendWindow <= 0) return 0;
     if (this.isBlocked) {
-      this.enqueue(stream);
+      this.waiting.addData(stream);
       return 0;
     }
     return Math.min(stream.partialBytes, stream.sendWindow, this.#window);
-  }
-
-  /** Makes the stream one of {@linkcode queued}. */
-  enqueue(stream: Stream<Owner>): void {
-    stream.queued = true;
-    this.#queue.add(stream);
-  }
-
-  /** Takes the stream out of {@linkcode queued}: it goes on, or is closed. */
-  dequeue(stream: Stream<Owner>): void {
-    stream.queued = false;
-    this.#queue.delete(stream);
   }
 
   /** Copies up to `allowed` bytes of the DATA frame that the stream stands in; true when that ends the stream. */
@@ -246,6 +245,11 @@ function copyWhole(log: FrameLog, target: Uint8Array, at: number): void {
   if (bytes.length <= SMALL_PIECE_BYTES && at + bytes.length <= target.length) {
     target.set(bytes, at);
   } else copyBytes(bytes, 0, end, target, at);
+}
+
+/** What the frame at `at` takes: a block is as large as its frames together, and DATA that is empty is nothing. */
+function blockBytes(log: FrameLog, at: number): number {
+  return log.bytes[at + 3] === FRAME.headers ? afterBlock(log, at) - at : 0;
 }
 
 /** Where the frames of the block that begins at `at` end, in the log's storage. */

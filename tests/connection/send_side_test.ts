@@ -2,6 +2,7 @@ import { assert, assertEquals, assertGreater, assertLess } from "@std/assert";
 import { Stream } from "../../lib/connection/mod.ts";
 import { OUTPUT_HIGH_WATER_BYTES } from "../../lib/connection/send_side.ts";
 import { SendSide } from "../../lib/connection/send_side.ts";
+import { WaitingStreams } from "../../lib/connection/waiting_streams.ts";
 import { ERROR_CODE, FrameLog, SETTING } from "../../lib/wire/mod.ts";
 import { rng } from "../support/cuts.ts";
 import { type SeenFrame, splitFrames } from "../support/frame_parser.ts";
@@ -298,16 +299,91 @@ Deno.test("Connection.relay says the same bytes at random windows and cuts of th
   }
 });
 
-Deno.test("SendSide forgets a stream that is dequeued, and keeps the others in order", () => {
-  const send = new SendSide<unknown>();
+/** A block of 20,000 bytes, which is larger than what may always go. */
+const LARGE_BLOCK = blockOf(20_000, TRAILERS);
+
+Deno.test("Connection.relay lets large header blocks wait for room in the output, and small ones go", () => {
+  const peer = serverWith(60);
+  const large = logOf([{ block: LARGE_BLOCK }]);
+  const small = logOf([{ headers: [...RESPONSE, ...TRAILERS] }]);
+  for (let id = 1; id < 100; id += 2) relayAndResume(peer, id, large);
+  const reached = peer.connection.outputBytes;
+  assertGreater(reached, OUTPUT_HIGH_WATER_BYTES - 1);
+  assertLess(reached, OUTPUT_HIGH_WATER_BYTES + 21_000);
+  relayAndResume(peer, 101, small);
+  assert(peer.stream(101).closed, "a small block goes");
+  peer.sends(windowUpdate(0, 1_000));
+  assertLess(peer.connection.outputBytes, reached + 1_000);
+  const ended: number[] = [];
+  for (let round = 0; peer.connection.openStreams > 9; round++) {
+    assertLess(round, 20);
+    ended.push(...endedStreams(peer.output()));
+    peer.connection.drained();
+  }
+  ended.push(...endedStreams(peer.output()));
+  const inOrder = Array.from({ length: 50 }, (_, i) => 2 * i + 1);
+  assertEquals(ended.filter((id) => id < 100), inOrder, "first come, first served");
+});
+
+Deno.test("Connection.relay sends header blocks that waited though the connection's window is closed", () => {
+  const peer = serverWith(40, { connectionWindow: 65_535, streamWindow: LARGE_WINDOW });
+  relayAndResume(peer, 1, logOf([{ data: pattern(70_000) }]));
+  const large = logOf([{ block: LARGE_BLOCK }]);
+  for (let id = 3; id < 80; id += 2) relayAndResume(peer, id, large);
+  for (let round = 0; round < 6; round++) {
+    peer.output();
+    peer.connection.drained();
+  }
+  peer.output();
+  assertEquals(peer.connection.openStreams, 1, "the one that waits for the window");
+});
+
+Deno.test("Connection.relay keeps the order of a stream's frames when its trailers have to wait", () => {
+  const peer = serverWith(3, { streamWindow: LARGE_WINDOW, connectionWindow: LARGE_WINDOW });
+  relayAndResume(peer, 1, logOf([{ data: pattern(300_000) }]));
+  relayAndResume(peer, 3, logOf([{ headers: RESPONSE }, { block: LARGE_BLOCK }]));
+  relayAndResume(peer, 5, logOf([{ headers: RESPONSE }, { data: "x" }, { block: LARGE_BLOCK }]));
+  peer.output();
+  const seen: Record<number, string[]> = { 1: [], 3: [], 5: [] };
+  for (let round = 0; round < 4; round++) {
+    peer.connection.drained();
+    for (const frame of peer.output()) {
+      if ("streamId" in frame) seen[frame.streamId]!.push(frame.type);
+    }
+  }
+  assertEquals(seen[5], ["DATA", "HEADERS"]);
+  assertEquals(seen[3], ["HEADERS"]);
+  assertEquals(peer.connection.openStreams, 0);
+});
+
+Deno.test("WaitingStreams forgets a stream that is deleted, and keeps the others in order", () => {
+  const waiting = new WaitingStreams<unknown>();
   const streams = [1, 3, 5, 7].map((id) => new Stream<unknown>(id, 0, 0));
-  for (const stream of [...streams, ...streams]) send.enqueue(stream);
-  assertEquals([...send.queued].map(({ id }) => id), [1, 3, 5, 7]);
-  send.dequeue(streams[1]!);
-  send.dequeue(streams[0]!);
-  send.enqueue(streams[0]!);
-  assertEquals([...send.queued].map(({ id }) => id), [5, 7, 1]);
+  for (const stream of [...streams, ...streams]) waiting.addData(stream);
+  waiting.delete(streams[1]!);
+  waiting.delete(streams[0]!);
+  waiting.addData(streams[0]!);
   assertEquals(streams.map(({ queued }) => queued), [true, false, true, true]);
+  const resumed = [...waiting.resumable({ isBlocked: false, isFull: false })];
+  assertEquals(resumed.map(({ id }) => id), [5, 7, 1]);
+  assertEquals([...waiting.resumable({ isBlocked: false, isFull: false })], []);
+});
+
+Deno.test("WaitingStreams lets DATA and header blocks go first by turns", () => {
+  const waiting = new WaitingStreams<unknown>();
+  const [withData, withBlock] = [1, 3].map((id) => new Stream<unknown>(id, 0, 0));
+  const order: number[][] = [];
+  for (let turn = 0; turn < 3; turn++) {
+    waiting.addData(withData!);
+    waiting.addBlock(withBlock!);
+    order.push([...waiting.resumable({ isBlocked: false, isFull: false })].map(({ id }) => id));
+  }
+  assertEquals(order, [[3, 1], [1, 3], [3, 1]]);
+  waiting.addData(withData!);
+  waiting.addBlock(withBlock!);
+  const blocks = [...waiting.resumable({ isBlocked: true, isFull: false })];
+  assertEquals(blocks.map(({ id }) => id), [3], "no window holds a block back");
+  assertEquals([...waiting.resumable({ isBlocked: true, isFull: true })], []);
 });
 
 Deno.test("SendSide swaps two buffers, so that one is written while the other fills", () => {
@@ -374,4 +450,11 @@ function drain(peer: ScriptedPeer, sent: Map<number, number>): void {
     count(peer.output(), sent);
     peer.connection.drained();
   }
+}
+
+/** The streams that these frames end, in order. */
+function endedStreams(frames: readonly SeenFrame[]): number[] {
+  return frames.flatMap((frame) =>
+    frame.type === "HEADERS" && frame.endStream ? [frame.streamId] : []
+  );
 }
