@@ -33,6 +33,7 @@ export function statusOf(sources: AdminSources, history: History): Record<string
       waiters: map.waiting,
       storedResults: map.stored.entries,
       storedBytes: map.stored.bytes,
+      stalled: counters.stalled,
       rssBytes: Deno.memoryUsage().rss,
     },
     last: last ?? null,

@@ -43,6 +43,12 @@ export const OPTION_TABLE = {
     fallback: "0660",
     help: "permissions of the unix socket when GRPC_HOST is one, whatever the umask",
   }),
+  stallTimeoutMs: option("GRPC_STALL_TIMEOUT", DURATION, {
+    group: "listen",
+    fallback: "5m",
+    help: "a call whose reply waits unread by its caller for so long ends with " +
+      "RESOURCE_EXHAUSTED; 0 never",
+  }),
   metricsPort: option("METRICS_PORT", PORT, {
     group: "listen",
     fallback: "2112",

@@ -12,6 +12,8 @@ export interface CallLimits {
   readonly cacheErrors: boolean;
   /** Largest request message, and largest reply in all, that is collapsed (COLLAPSER_MAX_MESSAGE_BYTES). */
   readonly maxMessageBytes: number;
+  /** Longest that a reply waits unread by its caller (GRPC_STALL_TIMEOUT); 0 for ever. */
+  readonly stallTimeoutMs: number;
   /** Whether a call that is not eligible, once answered, makes older results of its service stale (COLLAPSER_INVALIDATE). */
   readonly invalidate: "service" | "off";
 }

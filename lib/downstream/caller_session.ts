@@ -15,6 +15,7 @@ import { type Failure, failureReply, statusOfFailure } from "../upstream/mod.ts"
 import { GREETING_DELAY_MS, HANDSHAKE_MS, LINGER_MS, MAX_HELD_BYTES } from "./caller_limits.ts";
 import { httpReply } from "./own_reply.ts";
 import type { Router } from "./request_route.ts";
+import { UnreadReplies } from "./unread_replies.ts";
 
 const NO_BYTES = new Uint8Array(0);
 
@@ -45,6 +46,8 @@ export class CallerSession implements ConnectionSink<Call>, PumpOwner, CallerLin
   /** More than {@linkcode MAX_HELD_BYTES} wait, or did a moment ago: nothing more is gathered. */
   isFull = false;
   #mustMakeRoom = false;
+  /** Made when a reply first waits for its caller: most never do. */
+  #unread: UnreadReplies<Call> | undefined = undefined;
   /** Calls whose message was not in the read that brought their head. */
   #awaiting: Call[] = [];
 
@@ -81,6 +84,21 @@ export class CallerSession implements ConnectionSink<Call>, PumpOwner, CallerLin
 
   flushSoon(): void {
     this.#pump.flushSoon();
+  }
+
+  /** A reply waits for its caller to read on: how long it does is looked after. */
+  replyWaits(): void {
+    const unread = this.#unread ??= this.#watchReplies();
+    unread.watch();
+  }
+
+  #watchReplies(): UnreadReplies<Call> {
+    const { timers, counters, limits: { stallTimeoutMs } } = this.context;
+    return new UnreadReplies({
+      ...{ timers, stallTimeoutMs },
+      streams: () => this.connection.streams(),
+      stalled: () => counters.stalled++,
+    });
   }
 
   /** The call waits for its message; it learns so when the read is over and the message was not in it. */
@@ -275,6 +293,7 @@ export class CallerSession implements ConnectionSink<Call>, PumpOwner, CallerLin
 
   closed(): void {
     this.context.timers.cancel(this.#patience);
+    this.#unread?.end();
     this.#endCalls();
     this.context.sessionClosed(this);
   }

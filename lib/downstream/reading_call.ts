@@ -107,8 +107,9 @@ export abstract class ReadingCall<Self> extends Waiter<FlightCall> {
     const log = source.ended && this.debug?.of(source.log, stream, this.outcome!) || source.log;
     session.connection.relay(stream, log);
     session.flushSoon();
-    if (stream.localEnded) this.#finish(source.status);
-    else if (flight !== undefined) flight.reply.progressed(stream.position);
+    if (stream.localEnded) return this.#finish(source.status);
+    if (stream.position < log.end) session.replyWaits();
+    if (flight !== undefined) flight.reply.progressed(stream.position);
     else this.own?.progressed(stream.position);
   }
 

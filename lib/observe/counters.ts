@@ -170,6 +170,8 @@ export class ProxyCounters {
   };
   /** Peers that said that they are going away, by error code (RFC 9113 §6.8). */
   readonly goAways: Record<Side, Map<number, number>> = { caller: new Map(), backend: new Map() };
+  /** Calls ended since their callers did not read (GRPC_STALL_TIMEOUT). */
+  stalled = 0;
   /** Faults of ours that cost somebody a call, or a connection. */
   faults = 0;
   /** Counters of backends that are none any more and finish their last calls. */

@@ -88,6 +88,10 @@ function addConnectionMetrics(metrics: MetricSet, source: MetricsSource): void {
     help: "Connections of callers that are open.",
     collect: (put) => put(counters.connections),
   });
+  metrics.counter("collapser_stalled_total", {
+    help: "Calls ended since their callers read nothing of the reply for GRPC_STALL_TIMEOUT.",
+    collect: (put) => put(counters.stalled),
+  });
   metrics.counter("collapser_connection_errors_total", {
     help: "Connections that ended for a fault, by side (caller, backend) and HTTP/2 error code.",
     labels: ["side", "code"],

@@ -40,6 +40,8 @@ export type Failure =
   | { readonly kind: "ejected"; readonly backend: string; readonly why: string }
   | { readonly kind: "tooSlow" }
   | { readonly kind: "notStored" }
+  /** The caller has read nothing of its reply for so long. */
+  | { readonly kind: "stalled"; readonly timeoutMs: number }
   | { readonly kind: "malformedTimeout"; readonly value: string }
   | { readonly kind: "draining" }
   | { readonly kind: "faultOfOurs" };
@@ -132,6 +134,12 @@ function judge(failure: Failure): { code: number; text: string } {
       return {
         code: STATUS.unavailable,
         text: "no stored result answers the call, which takes nothing else (only-if-cached)",
+      };
+    case "stalled":
+      return {
+        code: STATUS.resourceExhausted,
+        text: `the caller read nothing of its reply for ${failure.timeoutMs} ms ` +
+          "(GRPC_STALL_TIMEOUT)",
       };
     case "malformedTimeout":
       return { code: STATUS.internal, text: `cannot read the grpc-timeout "${failure.value}"` };

@@ -24,6 +24,7 @@ Deno.test("readSettings fills in every default", () => {
     grpcTlsKeyPath: undefined,
     grpcTlsClientCaPath: undefined,
     backendKind: "replicas",
+    stallTimeoutMs: 300_000,
     backendRouting: { by: "key" },
     backendMaxConcurrent: 1_024,
     backendMaxPending: 10_000,

@@ -66,6 +66,7 @@ const DEFAULTS: ProxyOptions = {
   joinMaxAgeMs: 10_000,
   maxFollowers: 100_000,
   maxMessageBytes: 4 * 2 ** 20,
+  stallTimeoutMs: 300_000,
   asksDescriptors: true,
 };
 

@@ -93,6 +93,7 @@ Deno.test("createMetrics gives every metric its type and a help text", async () 
     collapser_backend_rejected_total: "counter",
     collapser_backend_up: "gauge",
     collapser_connections: "gauge",
+    collapser_stalled_total: "counter",
     collapser_connection_errors_total: "counter",
     collapser_goaway_total: "counter",
     collapser_faults_total: "counter",

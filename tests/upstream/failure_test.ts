@@ -41,6 +41,11 @@ const TABLE: readonly (readonly [failure: Failure, code: number, text: string])[
     14,
     "no stored result answers the call, which takes nothing else (only-if-cached)",
   ],
+  [
+    { kind: "stalled", timeoutMs: 9 },
+    8,
+    "the caller read nothing of its reply for 9 ms (GRPC_STALL_TIMEOUT)",
+  ],
   [{ kind: "malformedTimeout", value: "1x" }, 13, 'cannot read the grpc-timeout "1x"'],
   [{ kind: "draining" }, 14, "shutting down"],
   [{ kind: "faultOfOurs" }, 13, "a fault of the sidecar's own"],

@@ -208,7 +208,11 @@ export function showTiles(into, { now, last, methods, uptimeS }) {
       `on ${count(now.flights)} ${now.flights === 1 ? "flight" : "flights"}`,
     ],
     ["Stored", count(now.storedResults), size(now.storedBytes)],
-    ["Connections", count(now.connections), "of callers"],
+    [
+      "Connections",
+      count(now.connections),
+      now.stalled === 0 ? "of callers" : `of callers; ${count(now.stalled)} calls ended unread`,
+    ],
     ["Memory", size(now.rssBytes), `loop late by ${time(last?.lagMs ?? 0)}`],
     ["Up for", duration(uptimeS), ""],
   ];

@@ -1,0 +1,97 @@
+import type { Stream } from "../connection/mod.ts";
+import { CallbackAlarm, type Timers } from "../transport/mod.ts";
+import type { Failure } from "../upstream/mod.ts";
+
+/** Replies that wait are looked at so often: who reads slowly is told from who does not read within two looks. */
+const LOOK_MS = 1_000;
+
+/** Looks within the time that a reply may wait, however short that is: it ends at most a quarter late. */
+const LEAST_LOOKS = 8;
+
+/** A caller's call, as the watch of its connection sees it. */
+export interface ReadingOne {
+  /** Ends this call alone. */
+  failOwn(failure: Failure): void;
+  guard(work: () => void): void;
+}
+
+/** What a watch is kept over. */
+export interface WatchedReplies<C extends ReadingOne> {
+  readonly timers: Timers;
+  /** Longest that a reply waits unread (GRPC_STALL_TIMEOUT); 0 for ever. */
+  readonly stallTimeoutMs: number;
+  /** The connection's streams that are open. */
+  readonly streams: () => Iterable<Stream<C>>;
+  /** A call was ended, since its caller did not read. */
+  readonly stalled: () => void;
+}
+
+/** A reply that waits for its caller. */
+export interface UnreadReply<C> {
+  readonly call: C;
+  /** How far the caller had read when it was last seen to read on. */
+  readonly position: number;
+  /** Looks since then. */
+  readonly idleLooks: number;
+  /** What is there to be read and was not. */
+  readonly unreadBytes: number;
+}
+
+/**
+ * The replies that callers of one connection do not take: because a window of theirs is shut, or since their socket is not
+ * read. One alarm looks at all of them now and then, while there are any, so that a reply which is taken at once costs
+ * nothing. Progress is judged by looks and not by the clock: in a process that was held up nobody could read.
+ */
+export class UnreadReplies<C extends ReadingOne> {
+  readonly #over: WatchedReplies<C>;
+  readonly #lookMs: number;
+  readonly #alarm = new CallbackAlarm(() => this.#look());
+  /** What the last look has seen. */
+  #seen = new Map<C, UnreadReply<C>>();
+
+  constructor(over: WatchedReplies<C>) {
+    this.#over = over;
+    const { stallTimeoutMs } = over;
+    this.#lookMs = stallTimeoutMs === 0 ? LOOK_MS : Math.min(LOOK_MS, stallTimeoutMs / LEAST_LOOKS);
+  }
+
+  /** A reply waits: it is looked after. */
+  watch(): void {
+    const { timers } = this.#over;
+    if (!this.#alarm.isSet) timers.set(this.#alarm, timers.nowMs + this.#lookMs);
+  }
+
+  /** The connection is gone. */
+  end(): void {
+    this.#over.timers.cancel(this.#alarm);
+    this.#seen.clear();
+  }
+
+  /** The replies that wait now, and for how many looks they have. */
+  *waiting(): Generator<UnreadReply<C>> {
+    for (const { owner: call, log, position } of this.#over.streams()) {
+      if (call === undefined || log === undefined || position >= log.end) continue;
+      const before = this.#seen.get(call);
+      const idleLooks = before?.position === position ? before.idleLooks : 0;
+      yield { call, position, idleLooks, unreadBytes: log.end - position };
+    }
+  }
+
+  #look(): void {
+    const { stallTimeoutMs: timeoutMs } = this.#over;
+    const seen = new Map<C, UnreadReply<C>>();
+    const stalled: C[] = [];
+    for (const reply of this.waiting()) {
+      const idleLooks = reply.idleLooks + 1;
+      // The first look says only where the reply stands.
+      if (timeoutMs > 0 && (idleLooks - 1) * this.#lookMs >= timeoutMs) stalled.push(reply.call);
+      else seen.set(reply.call, { ...reply, idleLooks });
+    }
+    this.#seen = seen;
+    if (seen.size > 0) this.watch();
+    for (const call of stalled) {
+      this.#over.stalled();
+      call.guard(() => call.failOwn({ kind: "stalled", timeoutMs }));
+    }
+  }
+}
