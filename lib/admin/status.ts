@@ -16,7 +16,8 @@ const MAX_METHOD_CHARS = 256;
 
 /** Everything that the page shows, at this moment. */
 export function statusOf(sources: AdminSources, history: History): Record<string, unknown> {
-  const { proxy: { inspection, counters, map }, readiness, version, configuration } = sources;
+  const { proxy: { buffered, inspection, counters, map }, readiness, version, configuration } =
+    sources;
   const backends = inspection.backends();
   const { last } = history;
   const { settings } = configuration;
@@ -33,7 +34,9 @@ export function statusOf(sources: AdminSources, history: History): Record<string
       waiters: map.waiting,
       storedResults: map.stored.entries,
       storedBytes: map.stored.bytes,
+      bufferedBytes: buffered.bytes,
       stalled: counters.stalled,
+      overfull: counters.overfull,
       rssBytes: Deno.memoryUsage().rss,
     },
     last: last ?? null,

@@ -60,6 +60,12 @@ export const CROSS_CHECKS: readonly Rule[] = [
     why: "only one shard has the data; expected BACKEND_ROUTING header:NAME beside it",
   },
   {
+    env: "COLLAPSER_MAX_BUFFERED_BYTES",
+    beside: "COLLAPSER_MAX_MESSAGE_BYTES",
+    broken: (s) => s.maxBufferedBytes < 4 * s.maxMessageBytes,
+    why: "one slow reader may hold so much; expected 4 times COLLAPSER_MAX_MESSAGE_BYTES or more",
+  },
+  {
     env: "COLLAPSER_IGNORE_HEADERS",
     beside: "COLLAPSER_KEY_HEADERS",
     broken: (s) => s.ignoreHeaders.some((name) => s.keyHeaders?.includes(name)),

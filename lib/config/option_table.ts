@@ -252,6 +252,13 @@ export const OPTION_TABLE = {
       "larger request passes; a flight that outgrows it takes no more joiners, keeps feeding " +
       "those it has, and is not stored",
   }),
+  maxBufferedBytes: option("COLLAPSER_MAX_BUFFERED_BYTES", SIZE, {
+    group: "collapsing",
+    fallback: "256MiB",
+    help: "all that is held for peers that do not take it or to be sent again: unread replies, " +
+      "requests under way; over it the slowest readers end with RESOURCE_EXHAUSTED, and so do " +
+      "new calls that need more",
+  }),
   policyPath: option("COLLAPSER_CONFIG", optional(PATH), {
     group: "collapsing",
     help:

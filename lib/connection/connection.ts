@@ -1,4 +1,5 @@
 import {
+  type BufferedBytes,
   ERROR_CODE,
   type Field,
   FRAME,
@@ -14,6 +15,7 @@ import { DataFrames } from "./data_frames.ts";
 import type { Fault } from "./fault.ts";
 import { type FrameHandler, FrameReader } from "./frame_reader.ts";
 import { HeaderFrames } from "./header_frames.ts";
+import { OutputAccount } from "./output_account.ts";
 import { Preface } from "./preface.ts";
 import type { PeerSettings } from "./settings.ts";
 import type { ConnectionSink } from "./sink.ts";
@@ -27,6 +29,8 @@ export interface ConnectionOptions<Owner> {
   readonly headerCache: HeaderCache;
   /** Tells this process from others, to whoever knows {@linkcode INSTANCE_SETTING}: 32 bits. @default 0, unsaid */
   readonly instance?: number;
+  /** Hears of the output that waits for the socket, where that is much. @default none */
+  readonly account?: BufferedBytes;
 }
 
 /**
@@ -36,14 +40,17 @@ export interface ConnectionOptions<Owner> {
  */
 export class Connection<Owner> implements FrameHandler {
   readonly #core: Core<Owner>;
+  readonly #output: OutputAccount;
   readonly #reader: FrameReader;
   readonly #data: DataFrames<Owner>;
   readonly #headers: HeaderFrames<Owner>;
   readonly #control: ControlFrames<Owner>;
   readonly #preface: Preface<Owner>;
 
-  constructor({ role, sink, headerCache, instance = 0 }: ConnectionOptions<Owner>) {
+  constructor(options: ConnectionOptions<Owner>) {
+    const { role, sink, headerCache, instance = 0, account } = options;
     this.#core = new Core(role === "server", sink);
+    this.#output = new OutputAccount(account);
     this.#reader = new FrameReader(this);
     this.#data = new DataFrames(this.#core);
     this.#headers = new HeaderFrames(this.#core, headerCache);
@@ -69,12 +76,30 @@ export class Connection<Owner> implements FrameHandler {
   /** What must be written now. The buffer is the connection's: clear it once it is written, before the next call. */
   takeOutput(): OutputBuffer {
     this.#preface.isGreetingUnsent = false;
-    return this.#core.send.swap();
+    const output = this.#core.send.swap();
+    this.outputWaits();
+    return output;
+  }
+
+  /** The socket is not ready for what has been put into the output. */
+  outputWaits(): void {
+    this.#output.tell(this.#core.send.waitingBytes);
+  }
+
+  /** What the account was told of: output that waits, where that is much. */
+  get countedOutputBytes(): number {
+    return this.#output.bytes;
+  }
+
+  /** The socket is gone: what is in the output is for nobody. */
+  discardOutput(): void {
+    this.#output.close();
   }
 
   /** The output went out: streams that waited for room go on. */
   drained(): void {
     if (this.failed === undefined) this.#core.resumeQueued();
+    this.outputWaits();
   }
 
   // ---- what the sink's owner asks

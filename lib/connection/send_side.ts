@@ -46,6 +46,11 @@ export class SendSide<Owner> {
   /** The streams that wait for connection window or output room. */
   readonly waiting = new WaitingStreams<Owner>();
 
+  /** What waits in both buffers, the one that is being written included. */
+  get waitingBytes(): number {
+    return this.#active.length + this.#spare.length;
+  }
+
   /** Where frames are appended now; not to be kept over a call to {@linkcode swap}. */
   get out(): OutputBuffer {
     return this.#active;

@@ -1,7 +1,7 @@
 import { bodyKey, type Flight, type KeyHead } from "../collapse/mod.ts";
 import { MESSAGE_PREFIX_BYTES, STATUS } from "../grpc/mod.ts";
 import type { PassReason } from "../observe/mod.ts";
-import { FrameLog } from "../wire/mod.ts";
+import type { FrameLog } from "../wire/mod.ts";
 import type { TimedCall } from "./call_clock.ts";
 import { DebugLog } from "./debug_trailer.ts";
 import { FlightCall } from "./flight_call.ts";
@@ -29,12 +29,12 @@ export class Call extends ReadingCall<Call> implements FlightWaiter, PassedCall,
       const read = readRequestFields(this.perCall);
       if ("failure" in read) return this.failOwn(read.failure);
       this.#fields = read;
-      if (read.wantsDebug) this.debug = new DebugLog();
+      if (read.wantsDebug) this.debug = new DebugLog(this.session.context.buffered);
       if (read.timeoutMs !== undefined) this.deadlineMs = this.receivedMs + read.timeoutMs;
     }
     const { keyHead, asksHealth, isCircular } = this.route;
     if (isCircular) return this.failOwn({ kind: "unreachable", why: "it leads back here" });
-    if (endStream) this.#pass(this.#passReason, true); // no message is not the same as an empty one
+    if (endStream) this.#pass(this.#passReason, { headEndsStream: true }); // no message is not the same as an empty one
     else if (keyHead === undefined && !asksHealth) this.#pass(this.#passReason);
     else this.session.awaitMessage(this);
   }
@@ -61,7 +61,7 @@ export class Call extends ReadingCall<Call> implements FlightWaiter, PassedCall,
     else if (flight === undefined) {
       const isPrivate = context.map.isPrivate(keyHead, key, connection.nowMs);
       if (isPrivate) this.#passWhole(bytes, from, to, "no_store");
-      else this.#lead(key, this.#request.whole(bytes, from, to));
+      else if (this.#hasRoom(to - from)) this.#lead(key, this.#request.whole(bytes, from, to));
     } else if (context.map.isFull(flight)) this.#passWhole(bytes, from, to, "followers");
     else this.#join(flight);
   }
@@ -93,6 +93,15 @@ export class Call extends ReadingCall<Call> implements FlightWaiter, PassedCall,
     if (!this.isOver) this.#request.hold(bytes);
   }
 
+  /** Whether so much more may be held; else the call ends. */
+  #hasRoom(bytes: number): boolean {
+    const { buffered, counters } = this.session.context;
+    if (buffered.hasRoom(bytes)) return true;
+    counters.overfull.request++;
+    this.failOwn({ kind: "buffersFull", whose: "request" });
+    return false;
+  }
+
   get #request(): RequestBody {
     return this.body ??= new RequestBody(this.session);
   }
@@ -103,6 +112,7 @@ export class Call extends ReadingCall<Call> implements FlightWaiter, PassedCall,
     const { maxMessageBytes } = context.limits;
     this.lastByteMs = connection.nowMs;
     connection.consumed(this.stream, to - from); // what is gathered is bounded by the largest message
+    if (!this.#hasRoom(to - from)) return;
     const body = this.#request;
     switch (body.gather([bytes, from, to], { endStream, maxMessageBytes })) {
       case "several":
@@ -181,8 +191,7 @@ export class Call extends ReadingCall<Call> implements FlightWaiter, PassedCall,
   /** The answer it waited for turned out to be another caller's alone; nothing of it was read. */
   passAfterAll(body: FrameLog): void {
     this.session.context.map.leave(this);
-    this.#request.log = body;
-    this.#pass("no_store");
+    this.#pass("no_store", { body });
   }
 
   // ---- passing through
@@ -193,20 +202,28 @@ export class Call extends ReadingCall<Call> implements FlightWaiter, PassedCall,
   }
 
   #passWhole(bytes: Uint8Array, from: number, to: number, reason: PassReason): void {
-    this.#request.whole(bytes, from, to);
-    this.#pass(reason);
+    if (!this.#hasRoom(to - from)) return;
+    this.#pass(reason, { body: this.#request.whole(bytes, from, to) });
   }
 
   /** Makes a backend call for this caller alone, with what there is of its body. */
-  #pass(reason: PassReason, headEndsStream = false): void {
+  #pass(
+    reason: PassReason,
+    { headEndsStream = false, body = this.#request.take() }: {
+      headEndsStream?: boolean;
+      body?: FrameLog;
+    } = {},
+  ): void {
     const { keyHead } = this.route;
     if (keyHead !== undefined && this.#fields.isOnlyIfCached) {
+      body.clear();
       return this.failOwn({ kind: "notStored" }); // what passes is never stored
     }
+    if (!this.#hasRoom(0)) return body.clear();
     this.decide("passed", reason);
     this.phase = "passing";
     this.awaitDeadline();
-    const { log: body = new FrameLog(), scanner } = this.body ?? {};
+    const { scanner } = this.#request;
     this.own = new Passthrough(this, { body, scanner, headEndsStream });
     this.source = this.own.exchange.reply;
     this.own.start();

@@ -1,5 +1,6 @@
 import type { KeyCodec } from "../collapse/mod.ts";
 import type { ProxyCounters } from "../observe/mod.ts";
+import type { BufferedBytes } from "../wire/mod.ts";
 import type { FlightContext } from "./flight_call.ts";
 import type { MethodTable } from "./method_table.ts";
 import type { MissedSharing } from "./missed_sharing.ts";
@@ -10,6 +11,8 @@ export interface CallContext extends FlightContext {
   readonly methods: MethodTable;
   readonly missed: MissedSharing;
   readonly codec: KeyCodec;
+  /** Counts what is held for peers. */
+  readonly buffered: BufferedBytes;
   /** Anything is collapsed at all (COLLAPSER_MODE). */
   readonly collapses: boolean;
   /** The sidecar's own answer to grpc.health.v1 for the service `collapser`. */

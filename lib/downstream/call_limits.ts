@@ -14,6 +14,8 @@ export interface CallLimits {
   readonly maxMessageBytes: number;
   /** Longest that a reply waits unread by its caller (GRPC_STALL_TIMEOUT); 0 for ever. */
   readonly stallTimeoutMs: number;
+  /** Bytes held at most for peers that do not take them, or to be sent again (COLLAPSER_MAX_BUFFERED_BYTES). */
+  readonly maxBufferedBytes: number;
   /** Whether a call that is not eligible, once answered, makes older results of its service stale (COLLAPSER_INVALIDATE). */
   readonly invalidate: "service" | "off";
 }

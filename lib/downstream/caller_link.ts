@@ -12,8 +12,8 @@ export interface CallerLink<C> {
   /** Too much is held for more to be gathered. */
   readonly isFull: boolean;
   flushSoon(): void;
-  /** A reply waits for its caller to read on: how long it does is looked after. */
-  replyWaits(): void;
+  /** Looks after replies that wait for their callers to read on. */
+  readonly unread: { watch(): void };
   /** The call waits for its message; it learns so when the read is over and the message was not in it. */
   awaitMessage(call: C): void;
   /** A call holds so many bytes of its request more than before. */

@@ -60,6 +60,7 @@ export class CallerSession implements ConnectionSink<Call>, PumpOwner, CallerLin
       sink: this,
       headerCache: requestHeaders,
       instance,
+      account: options.context.buffered,
     });
     this.#pump = new Pump(socket, this.connection, {
       owner: this,
@@ -86,19 +87,14 @@ export class CallerSession implements ConnectionSink<Call>, PumpOwner, CallerLin
     this.#pump.flushSoon();
   }
 
-  /** A reply waits for its caller to read on: how long it does is looked after. */
-  replyWaits(): void {
-    const unread = this.#unread ??= this.#watchReplies();
-    unread.watch();
+  /** The replies that callers do not take. */
+  get unread(): UnreadReplies<Call> {
+    return this.#unread ??= new UnreadReplies(this);
   }
 
-  #watchReplies(): UnreadReplies<Call> {
-    const { timers, counters, limits: { stallTimeoutMs } } = this.context;
-    return new UnreadReplies({
-      ...{ timers, stallTimeoutMs },
-      streams: () => this.connection.streams(),
-      stalled: () => counters.stalled++,
-    });
+  /** Times that the socket was given something: it has taken what it was given before. */
+  get writes(): number {
+    return this.#pump.writes;
   }
 
   /** The call waits for its message; it learns so when the read is over and the message was not in it. */
@@ -201,11 +197,8 @@ export class CallerSession implements ConnectionSink<Call>, PumpOwner, CallerLin
         readsOn: true, // what is still to come is checked like any request
       });
     }
-    const call = new Call(this, stream, {
-      route,
-      perCall: headers.perCall,
-      nowMs: this.connection.nowMs,
-    });
+    const { perCall } = headers;
+    const call = new Call(this, stream, { route, perCall, nowMs: this.connection.nowMs });
     stream.owner = call;
     call.begin(endStream);
   }

@@ -1,5 +1,6 @@
 import type { Outcome } from "../observe/mod.ts";
 import {
+  type BufferedBytes,
   Field,
   FLAG,
   FRAME,
@@ -12,6 +13,12 @@ import {
 /** The log of one caller that asked how its call was answered: the last block says so. */
 export class DebugLog {
   #log: FrameLog | undefined = undefined;
+  readonly #account: BufferedBytes;
+
+  /** `account` counts what the log holds. */
+  constructor(account: BufferedBytes) {
+    this.#account = account;
+  }
 
   /** The log to read in place of an ended one, from where `stream` has read up to now. */
   of(
@@ -20,7 +27,12 @@ export class DebugLog {
     outcome: Outcome,
   ): FrameLog {
     const boundary = stream.position + stream.partialBytes;
-    return this.#log ??= withDebugTrailer(ended, { outcome, boundary });
+    return this.#log ??= withDebugTrailer(ended, { outcome, boundary, account: this.#account });
+  }
+
+  /** Nobody reads it any more. */
+  release(): void {
+    this.#log?.clear();
   }
 }
 
@@ -30,7 +42,7 @@ export class DebugLog {
  */
 export function withDebugTrailer(
   log: FrameLog,
-  { outcome, boundary }: { outcome: Outcome; boundary: number },
+  { outcome, boundary, account }: { outcome: Outcome; boundary: number; account?: BufferedBytes },
 ): FrameLog {
   const copy = new FrameLog();
   const block = new OutputBuffer();
@@ -44,6 +56,7 @@ export function withDebugTrailer(
   copy.shift = log.shift;
   copy.start = log.start;
   copy.end = endsAt;
+  copy.countIn(account);
   const said = debugField(outcome);
   block.append(said, 0, said.length);
   copy.appendHeaders(block.bytes.slice(0, block.length), true);

@@ -10,13 +10,12 @@ import {
   type ReplySource,
   type Upstream,
 } from "../upstream/mod.ts";
-import { FrameLog } from "../wire/mod.ts";
+import { type BufferedBytes, FrameLog } from "../wire/mod.ts";
 import type { CallLimits } from "./call_limits.ts";
 import { FlightTime, mostPatient, type Patience } from "./flight_time.ts";
-import type { FlightTarget, FlightWaiter } from "./flight_waiter.ts";
+import { type FlightTarget, type FlightWaiter, waitersOf } from "./flight_waiter.ts";
 import { slideWindow } from "./reply_window.ts";
 import { isForOneAlone, keptMs } from "./reply_words.ts";
-import { copyOf } from "./request_body.ts";
 
 /**
  * Metadata does not count for a reply's size, nor do frame headers. Their bound is this many times the limit, which
@@ -43,6 +42,8 @@ export interface FlightContext {
   /** Whether the key tells calls apart by request metadata of this name. */
   readonly isInKey: (name: string) => boolean;
   readonly observer: UpstreamObserver;
+  /** Counts what is held for peers. What is stored is bounded by the store. */
+  readonly buffered: BufferedBytes;
 }
 
 /**
@@ -110,6 +111,7 @@ export class FlightCall implements Reply, ReplySource, ExchangeOwner {
   /** Nobody finds the result any more: unless somebody still reads it, its storage is free. */
   forget(): void {
     if (this.readers === 0 && this.flight.waiterCount === 0) this.log.clear();
+    else this.log.countIn(this.#context.buffered);
   }
 
   /** Somebody who read it as a stored result is done. */
@@ -125,17 +127,17 @@ export class FlightCall implements Reply, ReplySource, ExchangeOwner {
   /** Somebody has left while others wait. What is there of its leader's, and may still be sent, is theirs from then on. */
   left(caller: Waiter<FlightCall>): void {
     const exchange = this.#exchange;
-    if (exchange === undefined) return;
+    if (exchange === undefined) return this.waiterLeft();
     this.#account(exchange.unsentBytes);
     if (caller as Waiting !== this.#leader || exchange.deadlineMs === NO_DEADLINE) return;
-    const next = mostPatient(this.#waiters());
+    const next = mostPatient(waitersOf(this.flight));
     if (next !== undefined) exchange.deadlineMs = next.deadlineMs;
   }
 
   /** Nobody waits any more; the last one would have until `deadlineMs`, by which it is told who ended the call. */
   cancel(deadlineMs = NO_DEADLINE): void {
     const exchange = this.#exchange;
-    if (exchange === undefined) return;
+    if (exchange === undefined) return this.log.clear();
     this.#exchange = this.#time = this.#leader = undefined;
     exchange.deadlineMs = deadlineMs;
     this.#context.timers.cancel(exchange);
@@ -160,9 +162,7 @@ export class FlightCall implements Reply, ReplySource, ExchangeOwner {
     if (this.#outgrewLimit) flight.sealed = true;
     this.#heedWords(this.#exchange);
     this.#relayToAll();
-    if (flight.sealed && !flight.landed) {
-      slideWindow(this.log, this.#waiters(), this.#context.limits.maxMessageBytes);
-    }
+    this.slide();
   }
 
   replyEnded(nowMs: number): void {
@@ -176,6 +176,7 @@ export class FlightCall implements Reply, ReplySource, ExchangeOwner {
     this.status = reply.status;
     this.#note(reply);
     this.#heedWords(exchange);
+    if (this.#exchange === undefined) return; // nobody was left
     this.#account(0); // a backend may answer what it has not taken
     this.#exchange =
       this.#time =
@@ -190,6 +191,7 @@ export class FlightCall implements Reply, ReplySource, ExchangeOwner {
     const ttlMs = isGood ? keptMs(reply.cache, ownMs ?? limits.cacheDurationMs) : 0;
     if (ttlMs > SETTLE_ABOVE_MS) log.settle();
     map.keep(flight, nowMs, ttlMs);
+    if (flight.stored) log.countIn(undefined);
     this.#relayToAll();
   }
 
@@ -222,9 +224,9 @@ export class FlightCall implements Reply, ReplySource, ExchangeOwner {
     const { flight } = this;
     const { map, timers, limits: { hitForPassMs } } = this.#context;
     map.makePrivate(flight, hitForPassMs > 0 ? timers.nowMs + hitForPassMs : undefined);
-    for (const waiter of this.#waiters()) {
+    for (const waiter of waitersOf(this.flight)) {
       if (waiter === this.#leader || waiter.stream.position > 0) continue;
-      waiter.passAfterAll(copyOf(exchange.body));
+      waiter.passAfterAll(exchange.body.share());
     }
     this.#account(exchange.unsentBytes);
     if (flight.waiterCount === 0) this.cancel(); // the leader had left already
@@ -263,16 +265,17 @@ export class FlightCall implements Reply, ReplySource, ExchangeOwner {
   #leadAgain(exchange: Exchange, nowMs: number): boolean {
     const time = this.#time;
     if (this.flight.landed || !time?.isOver(nowMs)) return false;
-    const waiters = this.#waiters();
+    const waiters = waitersOf(this.flight);
     if (!waiters.some((each) => time.hasLonger(each, nowMs))) return false;
     this.#context.timers.cancel(exchange);
+    exchange.reply.log.clear(); // it starts another
     const next = mostPatient(time.dismiss(waiters, nowMs));
     if (next !== undefined) this.start(next, exchange.body);
     return true;
   }
 
   faulted(): void {
-    for (const waiter of this.#waiters()) waiter.failOwn({ kind: "faultOfOurs" });
+    for (const waiter of waitersOf(this.flight)) waiter.failOwn({ kind: "faultOfOurs" });
   }
 
   /** A waiter may finish, and so leave, while it reads; the others stay where they are. */
@@ -284,16 +287,10 @@ export class FlightCall implements Reply, ReplySource, ExchangeOwner {
     }
   }
 
-  /** The callers that wait now, so that they may leave while one goes through them. */
-  #waiters(): Waiting[] {
-    const waiters: Waiting[] = [];
-    for (
-      let waiter = this.flight.lastWaiter;
-      waiter !== undefined;
-      waiter = waiter.previousWaiter
-    ) {
-      waiters.push(waiter as Waiting);
-    }
-    return waiters;
+  /** Past its replay bound the log is a sliding window; who falls too far behind is let go alone. */
+  slide(): void {
+    const { log, flight } = this;
+    if (!flight.sealed || flight.landed) return;
+    slideWindow(log, waitersOf(this.flight), this.#context.limits.maxMessageBytes);
   }
 }

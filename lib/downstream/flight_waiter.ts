@@ -1,3 +1,4 @@
+import type { Flight, Reply, Waiter } from "../collapse/mod.ts";
 import type { Stream } from "../connection/mod.ts";
 import type { Failure, Target } from "../upstream/mod.ts";
 import type { Field, FrameLog } from "../wire/mod.ts";
@@ -30,4 +31,19 @@ export interface FlightWaiter {
   failOwn(failure: Failure): void;
   /** The answer turned out to be another caller's alone: this one makes a call of its own, with this body. */
   passAfterAll(body: FrameLog): void;
+}
+
+/** The callers that wait for a flight now, so that they may leave while one goes through them. */
+export function waitersOf<Found extends Reply>(
+  flight: Flight<Found>,
+): (FlightWaiter & Waiter<Found>)[] {
+  const waiters: (FlightWaiter & Waiter<Found>)[] = [];
+  for (
+    let waiter = flight.lastWaiter;
+    waiter !== undefined;
+    waiter = waiter.previousWaiter
+  ) {
+    waiters.push(waiter as FlightWaiter & Waiter<Found>);
+  }
+  return waiters;
 }

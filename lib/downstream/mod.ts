@@ -10,13 +10,15 @@
  * - what belongs to one caller (its deadline, its leaving, its slowness) ends that caller's call alone;
  * - a backend call nobody waits for is cancelled; its flight is forgotten first;
  * - each call has one outcome, counted when it is decided;
- * - a caller is not trusted to begin, to go on or to read: each wait and everything held for one has a bound.
+ * - a caller is not trusted to begin, to go on or to read: each wait and everything held for one has a bound, and so has
+ *   what is held for all of them ({@linkcode BufferGuard}).
  *
  * Knows a backend as something that calls are started at ({@linkcode Upstream}): how many stand behind it, and which one
  * a call goes to, is nobody's business here.
  *
  * @module
  */
+export { BufferGuard } from "./buffer_guard.ts";
 export type { Call } from "./call.ts";
 export type { CallLimits } from "./call_limits.ts";
 export { CallerContexts } from "./caller_contexts.ts";

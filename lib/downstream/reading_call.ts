@@ -108,7 +108,7 @@ export abstract class ReadingCall<Self> extends Waiter<FlightCall> {
     session.connection.relay(stream, log);
     session.flushSoon();
     if (stream.localEnded) return this.#finish(source.status);
-    if (stream.position < log.end) session.replyWaits();
+    if (stream.position < log.end) session.unread.watch();
     if (flight !== undefined) flight.reply.progressed(stream.position);
     else this.own?.progressed(stream.position);
   }
@@ -167,7 +167,7 @@ export abstract class ReadingCall<Self> extends Waiter<FlightCall> {
     const { method } = this.route;
     if (this.outcome === undefined) this.decide("rejected");
     else if (this.outcome === "joined") this.decide("joined");
-    this.body?.hold(0);
+    this.body?.drop();
     this.phase = "done";
     this.stream.owner = undefined;
     this.source = undefined;
@@ -182,6 +182,7 @@ export abstract class ReadingCall<Self> extends Waiter<FlightCall> {
     if (!method.isConfirmed) context.methods.ended(method);
     context.counters.durations[this.outcome!].observe(context.timers.nowMs - this.receivedMs);
     this.own?.release();
+    this.debug?.release();
     this.session.callEnded();
   }
 

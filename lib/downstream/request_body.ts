@@ -1,5 +1,5 @@
 import { MessageScanner } from "../grpc/mod.ts";
-import { FrameLog } from "../wire/mod.ts";
+import { type BufferedBytes, FrameLog } from "../wire/mod.ts";
 
 /**
  * What a request is seen to be, once more of it has come: `one` message and its end; `partial`, as far as can be told;
@@ -9,13 +9,17 @@ export type RequestShape = "partial" | "one" | "several" | "tooLarge" | "cut";
 
 /** Whoever bounds what is held of requests. */
 export interface BodyHolder {
+  readonly context: {
+    /** Counts what is held for all peers. */
+    readonly buffered: BufferedBytes;
+  };
   /** So many bytes more than before wait for somebody to take them. */
   held(moreBytes: number): void;
 }
 
 /** The DATA of a request that must be kept: gathered until its one message is whole, or to be sent on. */
 export class RequestBody {
-  /** What is kept; undefined while there is nothing. */
+  /** What is kept here; undefined while there is nothing. */
   log: FrameLog | undefined = undefined;
   /** Follows the messages, where they did not come whole in one frame. */
   scanner: MessageScanner | undefined = undefined;
@@ -36,7 +40,7 @@ export class RequestBody {
     [bytes, from, to]: readonly [Uint8Array, number, number],
     { endStream, maxMessageBytes }: { endStream: boolean; maxMessageBytes: number },
   ): RequestShape {
-    const log = this.log ??= new FrameLog();
+    const log = this.log ??= this.#newLog();
     const scanner = this.scanner ??= new MessageScanner();
     log.appendData(bytes, from, to, endStream);
     scanner.scan(bytes, from, to);
@@ -47,18 +51,30 @@ export class RequestBody {
     return scanner.messages === 1 && !scanner.partial ? "one" : "cut";
   }
 
-  /** The whole request, kept: what was gathered, or else this only message of it. */
+  /** The whole request, for the caller to keep and to clear: what was gathered, or else this only message of it. */
   whole(bytes: Uint8Array, from: number, to: number): FrameLog {
-    if (this.log !== undefined) return this.log;
-    const log = new FrameLog();
+    if (this.log !== undefined) return this.take();
+    const log = this.#newLog();
     log.appendData(bytes, from, to, true);
-    return this.log = log;
+    return log;
   }
 
-  /** Nobody needs what was gathered. */
+  /** What was gathered so far, for the caller to keep and to clear. */
+  take(): FrameLog {
+    const { log } = this;
+    this.log = undefined;
+    return log ?? this.#newLog();
+  }
+
+  /** Nobody needs what is kept here. */
   drop(): void {
+    this.log?.clear();
     this.log = undefined;
     this.hold(0);
+  }
+
+  #newLog(): FrameLog {
+    return new FrameLog(this.#holder.context.buffered);
   }
 
   /** So many bytes are held now. */
@@ -68,12 +84,4 @@ export class RequestBody {
     this.#heldBytes = bytes;
     this.#holder.held(more);
   }
-}
-
-/** A copy of a request for another backend call; the first one's storage is given back when that call has ended. */
-export function copyOf(body: FrameLog): FrameLog {
-  const copy = new FrameLog();
-  const data = body.data();
-  copy.appendData(data, 0, data.length, true);
-  return copy;
 }

@@ -172,6 +172,10 @@ export class ProxyCounters {
   readonly goAways: Record<Side, Map<number, number>> = { caller: new Map(), backend: new Map() };
   /** Calls ended since their callers did not read (GRPC_STALL_TIMEOUT). */
   stalled = 0;
+  /** Calls ended or refused since too much was held already (COLLAPSER_MAX_BUFFERED_BYTES), by what they needed room for. */
+  readonly overfull: Record<"reply" | "request", number> = { reply: 0, request: 0 };
+  /** Callers' connections ended for the same reason: their sockets took nothing. */
+  unreadConnections = 0;
   /** Faults of ours that cost somebody a call, or a connection. */
   faults = 0;
   /** Counters of backends that are none any more and finish their last calls. */

@@ -9,6 +9,7 @@ import {
   RecentKeys,
 } from "../collapse/mod.ts";
 import {
+  BufferGuard,
   type Call,
   type CallerContext,
   CallerContexts,
@@ -23,7 +24,7 @@ import {
 import { containedObserver, ProxyCounters } from "../observe/mod.ts";
 import { CallbackAlarm, type Socket, type Timers, Turn } from "../transport/mod.ts";
 import { authorityOf, Reflection, type UpstreamContext } from "../upstream/mod.ts";
-import { ERROR_CODE, HeaderCache } from "../wire/mod.ts";
+import { BufferedBytes, ERROR_CODE, HeaderCache } from "../wire/mod.ts";
 import { Inspection } from "./inspection.ts";
 import type { ProxyEnvironment, ProxyOptions } from "./options.ts";
 
@@ -46,6 +47,8 @@ const MAX_CALLER_CONNECTIONS = 10_000;
 export class Proxy {
   readonly counters = new ProxyCounters();
   readonly map: CollapseMap<FlightCall>;
+  /** What is held for peers. */
+  readonly buffered: BufferedBytes;
   /** The data plane for people to look at. */
   readonly inspection: Inspection;
   #backend: Cluster;
@@ -54,6 +57,7 @@ export class Proxy {
   #context: CallerContext;
   #contexts: CallerContexts;
   #sessions = new Set<CallerSession>();
+  #guard: BufferGuard;
   /** Not ready any more. */
   #ending = false;
   /** Callers are told to go. */
@@ -69,6 +73,12 @@ export class Proxy {
     const turn = new Turn();
     this.#timers = timers;
     this.map = new CollapseMap<FlightCall>(options);
+    const buffered = new BufferedBytes(options.maxBufferedBytes, () => this.#guard.overflowed());
+    this.buffered = buffered;
+    this.#guard = new BufferGuard({
+      ...{ buffered, counters, timers, turn },
+      sessions: () => this.#sessions,
+    });
     const { backendRouting } = options;
     const routingHeader = backendRouting.by === "header" ? backendRouting.name : undefined;
     const inKey = compileKeyPolicy(options, routingHeader);
@@ -86,7 +96,7 @@ export class Proxy {
     const scheme = options.backendUseTls ? "https" : "http";
     const instance = 1 + Math.floor(environment.random() * (2 ** 32 - 1));
     const backendContext: UpstreamContext = {
-      ...{ ...environment, observer, turn, counters, instance },
+      ...{ ...environment, observer, turn, counters, instance, buffered },
       replyHeaders: new HeaderCache(),
     };
     const { resolve } = environment;
@@ -109,6 +119,7 @@ export class Proxy {
     this.#context = {
       map: this.map,
       backend: this.#backend,
+      buffered,
       timers,
       counters,
       observer,
@@ -211,6 +222,7 @@ export class Proxy {
     this.#reflection?.stop();
     this.#backend.stop();
     this.#timers.cancel(this.#sweep);
+    this.#guard.stop();
   }
 
   /** Callers' connections that are open, for who looks at what they hold. */

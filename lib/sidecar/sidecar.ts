@@ -70,6 +70,7 @@ export function startSidecar(
     waiters: () => proxy.map.waiting,
     cachedResults: () => proxy.map.stored.entries,
     cachedBytes: () => proxy.map.stored.bytes,
+    bufferedBytes: () => proxy.buffered.bytes,
     version: VERSION,
     commit: COMMIT,
   });

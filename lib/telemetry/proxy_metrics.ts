@@ -88,6 +88,21 @@ function addConnectionMetrics(metrics: MetricSet, source: MetricsSource): void {
     help: "Connections of callers that are open.",
     collect: (put) => put(counters.connections),
   });
+  metrics.gauge("collapser_buffered_bytes", {
+    help: "Bytes held for peers that do not take them yet, or to be sent again.",
+    collect: (put) => put(source.bufferedBytes()),
+  });
+  metrics.counter("collapser_overfull_total", {
+    help: "Calls ended or refused since COLLAPSER_MAX_BUFFERED_BYTES were held: a reply that was " +
+      "not read, or a request without room; and connections (connection) that took nothing.",
+    labels: ["held"],
+    collect(put) {
+      const { reply, request } = counters.overfull;
+      put(reply, { held: "reply" });
+      put(request, { held: "request" });
+      put(counters.unreadConnections, { held: "connection" });
+    },
+  });
   metrics.counter("collapser_stalled_total", {
     help: "Calls ended since their callers read nothing of the reply for GRPC_STALL_TIMEOUT.",
     collect: (put) => put(counters.stalled),

@@ -9,6 +9,8 @@ export interface MetricsSource {
   waiters(): number;
   cachedResults(): number;
   cachedBytes(): number;
+  /** Bytes held for peers. */
+  bufferedBytes(): number;
   /** Version of collapser. */
   readonly version: string;
   /** Commit that collapser was built from. */

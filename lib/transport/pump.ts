@@ -62,6 +62,8 @@ export class Pump<Owner> {
   readonly connection: Connection<Owner>;
   /** The last read found less than it had room for: nothing waits in the socket. */
   isDrained = true;
+  /** Times that the socket was given something: it has taken what it was given before. */
+  writes = 0;
   #socket: Socket;
   #owner: PumpOwner;
   #turn: Turn;
@@ -122,7 +124,8 @@ export class Pump<Owner> {
   /** Writes the output, or closes the socket when there is none and it is to be closed. {@linkcode Turn} calls it. */
   flush(): void {
     this.#dirty = false;
-    if (this.#writing || this.#closed || this.#linger !== undefined) return;
+    if (this.#closed || this.#linger !== undefined) return;
+    if (this.#writing) return this.connection.outputWaits();
     if (this.connection.outputBytes > 0) this.#write();
     else if (this.#closing || this.connection.failed !== undefined) this.#leave();
   }
@@ -155,10 +158,12 @@ export class Pump<Owner> {
       while (this.connection.outputBytes > 0 && !this.#closed) {
         const output = this.connection.takeOutput();
         const { bytes, length } = output;
+        this.writes++;
         let written = await this.#socket.write(
           length === bytes.length ? bytes : bytes.subarray(0, length),
         );
         while (written < length) {
+          this.writes++;
           written += await this.#socket.write(bytes.subarray(written, length));
         }
         output.clear();
@@ -193,6 +198,7 @@ export class Pump<Owner> {
     if (this.#closed) return;
     this.#closed = true;
     if (this.#linger !== undefined) this.#lingers?.cancel(this.#linger);
+    this.connection.discardOutput();
     try {
       this.#socket.close();
     } catch (error) {

@@ -134,7 +134,8 @@ export class Exchange extends Alarm {
   readonly place = new Place();
   /** The sending under way; undefined while the call waits to be sent. */
   attempt: Attempt | undefined = undefined;
-  readonly reply = new GatheredReply();
+  /** What is held of it is counted where the body is. */
+  readonly reply: GatheredReply;
   /** Undefined once nobody waits for the end, or it was told. */
   #owner: ExchangeOwner | undefined;
   readonly #hadDeadline: boolean;
@@ -147,6 +148,7 @@ export class Exchange extends Alarm {
     this.isProbe = request.isProbe ?? false;
     this.perCall = request.perCall;
     this.body = request.body;
+    this.reply = new GatheredReply(request.body.account);
     this.keepsBody = request.keepsBody ?? false;
     this.headEndsStream = request.headEndsStream ?? false;
     this.deadlineMs = request.deadlineMs;

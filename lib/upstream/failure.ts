@@ -42,6 +42,8 @@ export type Failure =
   | { readonly kind: "notStored" }
   /** The caller has read nothing of its reply for so long. */
   | { readonly kind: "stalled"; readonly timeoutMs: number }
+  /** More is held for peers than may be: a reply that its caller does not take, or a request. */
+  | { readonly kind: "buffersFull"; readonly whose: "request" | "reply" }
   | { readonly kind: "malformedTimeout"; readonly value: string }
   | { readonly kind: "draining" }
   | { readonly kind: "faultOfOurs" };
@@ -140,6 +142,13 @@ function judge(failure: Failure): { code: number; text: string } {
         code: STATUS.resourceExhausted,
         text: `the caller read nothing of its reply for ${failure.timeoutMs} ms ` +
           "(GRPC_STALL_TIMEOUT)",
+      };
+    case "buffersFull":
+      return {
+        code: STATUS.resourceExhausted,
+        text: failure.whose === "reply"
+          ? "too much is held for callers that read slowly (COLLAPSER_MAX_BUFFERED_BYTES)"
+          : "no room for the request: too much is held already (COLLAPSER_MAX_BUFFERED_BYTES)",
       };
     case "malformedTimeout":
       return { code: STATUS.internal, text: `cannot read the grpc-timeout "${failure.value}"` };

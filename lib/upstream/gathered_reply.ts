@@ -1,6 +1,6 @@
 import type { ReceivedHeaders } from "../connection/mod.ts";
 import { isOneMessage, MessageScanner, STATUS } from "../grpc/mod.ts";
-import { type Field, FrameLog, statelessBlock } from "../wire/mod.ts";
+import { type BufferedBytes, type Field, FrameLog, statelessBlock } from "../wire/mod.ts";
 import { bothPolicies, type CachePolicy } from "./cache_policy.ts";
 import { type Failure, statusOfFailure } from "./failure.ts";
 import { appendFailure } from "./failure_reply.ts";
@@ -25,7 +25,7 @@ export interface ReplySource {
 
 /** What a backend has answered, as it comes in: the log that callers read, and what must be known of it. */
 export class GatheredReply implements ReplySource {
-  readonly log = new FrameLog();
+  readonly log: FrameLog;
   ended = false;
   status = NO_STATUS;
   largestListBytes = 0;
@@ -41,6 +41,11 @@ export class GatheredReply implements ReplySource {
   creditedBytes = 0;
   /** Follows the messages once they are more than one frame. */
   #scanner: MessageScanner | undefined = undefined;
+
+  /** `account` hears of what the log holds. */
+  constructor(account?: BufferedBytes) {
+    this.log = new FrameLog(account);
+  }
 
   get knowsMethod(): boolean {
     return this.receivedBytes > 0 ||

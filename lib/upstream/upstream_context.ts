@@ -1,5 +1,5 @@
 import type { Dial, Timers, Turn } from "../transport/mod.ts";
-import type { HeaderCache } from "../wire/mod.ts";
+import type { BufferedBytes, HeaderCache } from "../wire/mod.ts";
 import type { ProxyCounters, UpstreamObserver } from "../observe/mod.ts";
 
 /** What all endpoints share. */
@@ -13,6 +13,8 @@ export interface UpstreamContext {
   readonly replyHeaders: HeaderCache;
   /** What this process says to tell itself from others (`INSTANCE_SETTING`); 0 when it says nothing. */
   readonly instance: number;
+  /** Counts what is held for peers. */
+  readonly buffered: BufferedBytes;
   /** For jitter: at least 0, below 1. */
   readonly random: () => number;
 }

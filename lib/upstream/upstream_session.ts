@@ -71,6 +71,7 @@ export class UpstreamSession implements ConnectionSink<StreamAttempt>, PumpOwner
       role: "client",
       sink: this.#sink,
       headerCache: options.context.replyHeaders,
+      account: options.context.buffered,
     });
     const { turn, timers } = options.context;
     this.#pump = new Pump(socket, this.connection, {
@@ -115,8 +116,7 @@ export class UpstreamSession implements ConnectionSink<StreamAttempt>, PumpOwner
   /** The backend accepts a head as large as the call's (RFC 9113 §6.5.2). */
   takesHead({ target, perCall }: Exchange): boolean {
     const { maxHeaderListBytes } = this.connection.peer;
-    if (maxHeaderListBytes === Infinity) return true;
-    return listBytes(target.list, perCall) <= maxHeaderListBytes;
+    return maxHeaderListBytes === Infinity || listBytes(target.list, perCall) <= maxHeaderListBytes;
   }
 
   /** The calls that are under way on it. */

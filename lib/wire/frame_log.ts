@@ -1,3 +1,4 @@
+import type { BufferedBytes } from "./buffered_bytes.ts";
 import { copyBytes } from "./bytes.ts";
 import {
   DEFAULT_MAX_FRAME_BYTES,
@@ -14,6 +15,9 @@ const FIRST_BYTES = 192;
 
 /** Dropped bytes are moved out once they are half of what is held, and at least this many. */
 const COMPACT_BYTES = 65_536;
+
+/** A log of which everything was dropped keeps storage up to this size: a stream that is quiet now may be so for days. */
+const IDLE_BYTES = 4_096;
 
 const NOTHING = new Uint8Array(0);
 
@@ -43,6 +47,27 @@ export class FrameLog {
   dataBytes = 0;
   /** The last frame has END_STREAM. */
   ended = false;
+  #account: BufferedBytes | undefined;
+  /** Holders beside the first one. */
+  #sharers = 0;
+
+  /** `account` hears of the storage that the log holds, until it is cleared. */
+  constructor(account?: BufferedBytes) {
+    this.#account = account;
+  }
+
+  /** What the log's storage is counted in. */
+  get account(): BufferedBytes | undefined {
+    return this.#account;
+  }
+
+  /** Has the storage counted in another account, or in none. */
+  countIn(account: BufferedBytes | undefined): void {
+    if (account === this.#account) return;
+    this.#account?.add(-this.bytes.length);
+    account?.add(this.bytes.length);
+    this.#account = account;
+  }
 
   /** Bytes of storage that the log holds. */
   get heldBytes(): number {
@@ -97,19 +122,38 @@ export class FrameLog {
     return joined;
   }
 
-  /** Lets go of what is before `position`, which no reader may need any more. */
-  dropBefore(position: number): void {
-    this.start = Math.max(this.start, Math.min(position, this.end));
-    const dead = this.start - this.shift;
-    if (dead < COMPACT_BYTES || dead * 2 < this.bytes.length) return;
-    this.bytes.copyWithin(0, dead, this.end - this.shift);
-    this.shift = this.start;
+  /** The log has one more holder: it is whole until all but one have cleared it, and lives until the last one has. */
+  share(): this {
+    this.#sharers++;
+    return this;
   }
 
-  /** Forgets everything, as if nothing had been appended. No stream may be relaying the log any more. */
+  /** Lets go of what is before `position`, which no reader may need any more; of a log that is shared, of nothing. */
+  dropBefore(position: number): void {
+    if (this.#sharers > 0) return;
+    this.start = Math.max(this.start, Math.min(position, this.end));
+    const dead = this.start - this.shift;
+    const live = this.end - this.start;
+    if (live === 0) {
+      this.shift = this.end;
+      if (this.bytes.length > IDLE_BYTES) this.#keepIn(NOTHING);
+    } else if (dead >= COMPACT_BYTES && dead * 2 >= this.bytes.length) {
+      if (live * 4 <= this.bytes.length) this.#moveTo(allocate(live * 2));
+      else this.bytes.copyWithin(0, dead, this.end - this.shift);
+      this.shift = this.start;
+    }
+  }
+
+  /**
+   * Forgets everything, as if nothing had been appended, unless others share it. No stream of the one who clears it may
+   * be relaying the log any more.
+   */
   clear(): void {
-    release(this.bytes);
-    this.bytes = NOTHING;
+    if (this.#sharers > 0) {
+      this.#sharers--;
+      return;
+    }
+    this.#keepIn(NOTHING);
     this.shift =
       this.start =
       this.end =
@@ -120,10 +164,7 @@ export class FrameLog {
 
   /** Moves a complete log into storage of exactly its size, for one that is kept for long. */
   settle(): void {
-    const held = new Uint8Array(this.end - this.start);
-    held.set(this.bytes.subarray(this.start - this.shift, this.end - this.shift));
-    release(this.bytes);
-    this.bytes = held;
+    this.#moveTo(new Uint8Array(this.end - this.start));
     this.shift = this.start;
   }
 
@@ -140,10 +181,20 @@ export class FrameLog {
 
   #grow(size: number): void {
     const grown = allocate(Math.max(size, FIRST_BYTES, 2 * this.bytes.length));
-    if (this.bytes.length > 0) {
-      grown.set(this.bytes.subarray(0, this.end - this.shift));
-      release(this.bytes);
-    }
-    this.bytes = grown;
+    if (this.bytes.length > 0) grown.set(this.bytes.subarray(0, this.end - this.shift));
+    this.#keepIn(grown);
+  }
+
+  /** Moves what is held to the beginning of other storage. */
+  #moveTo(storage: Uint8Array): void {
+    storage.set(this.bytes.subarray(this.start - this.shift, this.end - this.shift));
+    this.#keepIn(storage);
+  }
+
+  /** Replaces the storage. */
+  #keepIn(storage: Uint8Array): void {
+    this.#account?.add(storage.length - this.bytes.length);
+    release(this.bytes);
+    this.bytes = storage;
   }
 }

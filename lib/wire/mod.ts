@@ -14,6 +14,7 @@
  *
  * @module
  */
+export { BufferedBytes } from "./buffered_bytes.ts";
 export { copyBytes, equalBytes, latin1, putLatin1 } from "./bytes.ts";
 export { Field } from "./field.ts";
 export * from "./frame.ts";

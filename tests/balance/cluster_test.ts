@@ -4,7 +4,7 @@ import { type ClusterOptions, makeCluster } from "../../lib/balance/mod.ts";
 import { ProxyCounters, SILENT } from "../../lib/observe/mod.ts";
 import { Timers, Turn } from "../../lib/transport/mod.ts";
 import { Endpoint, type UpstreamContext } from "../../lib/upstream/mod.ts";
-import { HeaderCache } from "../../lib/wire/mod.ts";
+import { BufferedBytes, HeaderCache } from "../../lib/wire/mod.ts";
 import { FakeClock } from "../support/fake_clock.ts";
 import { GET, PUT, type RigOptions, withRig } from "../support/proxy_rig.ts";
 import { untilQuiet } from "../support/quiet.ts";
@@ -21,6 +21,7 @@ function parts(names: Readonly<Record<string, readonly string[]>> = {}) {
       return Promise.reject(new Error("nobody is there"));
     },
     ...{ timers, turn: new Turn(), counters, observer: SILENT, random: () => 0, instance: 7 },
+    buffered: new BufferedBytes(Infinity, () => {}),
     replyHeaders: new HeaderCache(),
   };
   const resolve = (host: string) =>

@@ -25,6 +25,7 @@ Deno.test("readSettings fills in every default", () => {
     grpcTlsClientCaPath: undefined,
     backendKind: "replicas",
     stallTimeoutMs: 300_000,
+    maxBufferedBytes: 268_435_456,
     backendRouting: { by: "key" },
     backendMaxConcurrent: 1_024,
     backendMaxPending: 10_000,

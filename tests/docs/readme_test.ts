@@ -98,6 +98,7 @@ Deno.test("pages name only metrics that a sidecar has", async () => {
     waiters: () => 0,
     cachedResults: () => 0,
     cachedBytes: () => 0,
+    bufferedBytes: () => 0,
     version: "1.2.3",
     commit: "abc",
   });

@@ -56,7 +56,7 @@ function reading(options: { settings?: SettingPairs; timeoutMs?: number } = {}) 
   const context = { timers, counters, limits: { invalidates: true } } as unknown as CallContext;
   const session: CallerLink<Reader> = {
     ...{ connection, context, reads: 0, isDrained: true, isFull: false },
-    ...{ flushSoon() {}, awaitMessage() {}, held() {} },
+    ...{ flushSoon() {}, awaitMessage() {}, held() {}, unread: { watch() {} } },
     fault: (_stream, error) => faults.push(error),
     callEnded: () => ended.push(call),
   };

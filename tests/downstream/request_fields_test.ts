@@ -19,8 +19,15 @@ Deno.test("readRequestFields reads what one call asks of the sidecar, and nothin
     [[["grpc-timeout", "2H"]], { timeoutMs: 7_200_000 }],
     [[["cache-control", "no-cache"]], { isFresh: true }],
     [[["cache-control", "No-Store"]], { isAlone: true }],
-    [[["cache-control", "max-age=0, no-cache, no-store"]], { isFresh: true, isAlone: true }],
-    [[["cache-control", "no-cache"], ["cache-control", "max-age=5"]], { isFresh: true }],
+    [[["cache-control", "max-age=0, no-cache, no-store"]], {
+      isFresh: true,
+      isAlone: true,
+      maxAgeMs: 0,
+    }],
+    [[["cache-control", "no-cache"], ["cache-control", "max-age=5"]], {
+      isFresh: true,
+      maxAgeMs: 5_000,
+    }],
     [[["cache-control", "no-store"], ["cache-control", "no-cache"]], {
       ...{ isFresh: true, isAlone: true },
     }],

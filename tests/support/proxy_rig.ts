@@ -67,6 +67,7 @@ const DEFAULTS: ProxyOptions = {
   maxFollowers: 100_000,
   maxMessageBytes: 4 * 2 ** 20,
   stallTimeoutMs: 300_000,
+  maxBufferedBytes: 256 * 2 ** 20,
   asksDescriptors: true,
 };
 

@@ -52,6 +52,7 @@ function sourceOf(counters: ProxyCounters): MetricsSource {
     waiters: () => 32,
     cachedResults: () => 33,
     cachedBytes: () => 34,
+    bufferedBytes: () => 35,
     version: "1.2.3",
     commit: "abc",
   };
@@ -93,6 +94,8 @@ Deno.test("createMetrics gives every metric its type and a help text", async () 
     collapser_backend_rejected_total: "counter",
     collapser_backend_up: "gauge",
     collapser_connections: "gauge",
+    collapser_buffered_bytes: "gauge",
+    collapser_overfull_total: "counter",
     collapser_stalled_total: "counter",
     collapser_connection_errors_total: "counter",
     collapser_goaway_total: "counter",
@@ -236,6 +239,7 @@ Deno.test("createMetrics gives connections, their faults, what is kept and the b
   assertEquals(series.get("collapser_connections"), 12);
   assertEquals(series.get("collapser_waiters"), 32);
   assertEquals(series.get("collapser_cached_bytes"), 34);
+  assertEquals(series.get("collapser_buffered_bytes"), 35);
   assertEquals(samplesOf(text, "collapser_connection_errors_total"), [
     'collapser_connection_errors_total{side="caller",code="PROTOCOL_ERROR"} 2',
     'collapser_connection_errors_total{side="backend",code="ENHANCE_YOUR_CALM"} 1',
@@ -355,7 +359,7 @@ Deno.test("createMetrics leaves out what the sidecar's permissions do not show",
     import { ProxyCounters } from ${door("observe")};
     const none = () => 0;
     const metrics = createMetrics({ counters: new ProxyCounters(), version: "1", commit: "abc",
-      inflight: none, waiters: none, cachedResults: none, cachedBytes: none });
+      inflight: none, waiters: none, cachedResults: none, cachedBytes: none, bufferedBytes: none });
     console.log(await metrics.text()); // and then ends by itself, the timer notwithstanding
   `);
   const { code, stdout } = await child.process.output();

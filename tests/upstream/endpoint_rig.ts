@@ -11,7 +11,7 @@ import { type Socket, Timers, Turn } from "../../lib/transport/mod.ts";
 import { Endpoint, type EndpointOptions } from "../../lib/upstream/endpoint.ts";
 import type { Exchange } from "../../lib/upstream/exchange.ts";
 import type { UpstreamContext } from "../../lib/upstream/mod.ts";
-import { HeaderCache } from "../../lib/wire/mod.ts";
+import { BufferedBytes, HeaderCache } from "../../lib/wire/mod.ts";
 import { BackendEnd, type BackendRequest } from "../support/backend_end.ts";
 import { rng } from "../support/cuts.ts";
 import { FakeClock } from "../support/fake_clock.ts";
@@ -61,6 +61,7 @@ export class EndpointRig {
       observer: { ...SILENT, faultOfOurs: (what) => void this.faults.push(what) },
       replyHeaders: new HeaderCache(),
       instance: 7,
+      buffered: new BufferedBytes(Infinity, () => {}),
       random: rng(1),
     };
     const address = { host: "backend.test", port: 50_051 };

@@ -46,6 +46,16 @@ const TABLE: readonly (readonly [failure: Failure, code: number, text: string])[
     8,
     "the caller read nothing of its reply for 9 ms (GRPC_STALL_TIMEOUT)",
   ],
+  [
+    { kind: "buffersFull", whose: "reply" },
+    8,
+    "too much is held for callers that read slowly (COLLAPSER_MAX_BUFFERED_BYTES)",
+  ],
+  [
+    { kind: "buffersFull", whose: "request" },
+    8,
+    "no room for the request: too much is held already (COLLAPSER_MAX_BUFFERED_BYTES)",
+  ],
   [{ kind: "malformedTimeout", value: "1x" }, 13, 'cannot read the grpc-timeout "1x"'],
   [{ kind: "draining" }, 14, "shutting down"],
   [{ kind: "faultOfOurs" }, 13, "a fault of the sidecar's own"],

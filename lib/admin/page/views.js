@@ -213,7 +213,11 @@ export function showTiles(into, { now, last, methods, uptimeS }) {
       count(now.connections),
       now.stalled === 0 ? "of callers" : `of callers; ${count(now.stalled)} calls ended unread`,
     ],
-    ["Memory", size(now.rssBytes), `loop late by ${time(last?.lagMs ?? 0)}`],
+    [
+      "Memory",
+      size(now.rssBytes),
+      `${size(now.bufferedBytes)} held for peers, loop late by ${time(last?.lagMs ?? 0)}`,
+    ],
     ["Up for", duration(uptimeS), ""],
   ];
   tiles.forEach(([label, value, note], index) => {
