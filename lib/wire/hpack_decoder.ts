@@ -28,11 +28,13 @@ const NO_FIELDS: readonly Field[] = [];
 /** An integer never needs more continuation bytes than this below {@linkcode MAX_INTEGER}. */
 const MAX_INTEGER_BYTES = 5;
 
+const NOTHING = new Uint8Array(0);
+
 /**
  * Where coded strings are decoded, for all connections: each is made a string before the next is read, and a peer's
  * longest would otherwise be held for as long as its connection.
  */
-let scratch = new Uint8Array(0);
+let scratch = NOTHING;
 
 interface Memo {
   readonly bytes: Uint8Array;
@@ -68,7 +70,7 @@ export class HpackDecoder {
   #nextMemo = 0;
 
   // The block being read.
-  #bytes: Uint8Array = scratch;
+  #bytes: Uint8Array = NOTHING;
   #at = 0;
   #end = 0;
   #listBytes = 0;
@@ -102,6 +104,7 @@ export class HpackDecoder {
     this.#listBytes = 0;
     this.#sawRegular = false;
     const broken = this.#decodeAll();
+    this.#bytes = NOTHING; // else an idle connection would hold what it once read into
     if (broken === "" && this.#version === version) this.#remember(bytes, from, to);
     return broken;
   }

@@ -4,17 +4,23 @@ import { copyBytes } from "./bytes.ts";
 const FIRST_BYTES = 1_024;
 
 /** A buffer keeps storage up to this size between turns; an idle connection has two of them at most. */
-const OWN_BYTES = 16_384;
-
-/** Storage above {@linkcode OWN_BYTES} is borrowed for the turn, in this size while that is enough. */
-const POOLED_BYTES = 524_288;
-
-/** Borrowed storage kept for the next turn: as many as connections that write much at the same time. */
-const MAX_POOLED = 16;
+const OWN_BYTES = 4_096;
 
 const NOTHING = new Uint8Array(0);
 
-const pool: Uint8Array[] = [];
+/** Storage above {@linkcode OWN_BYTES} is borrowed for the turn, in the first of these sizes that is enough. */
+const POOLS: readonly Pool[] = [
+  // For what 100 small replies come to, on each of many connections.
+  { bytes: 16_384, maxSpare: 128, spare: [] },
+  { bytes: 524_288, maxSpare: 16, spare: [] },
+];
+
+/** Storage of one size, and how much of it is kept for the next turn: for those that write at the same time. */
+interface Pool {
+  readonly bytes: number;
+  readonly maxSpare: number;
+  readonly spare: Uint8Array[];
+}
 
 /** A growing run of bytes that is written in one call and then used again. */
 export class OutputBuffer {
@@ -48,7 +54,7 @@ export class OutputBuffer {
   clear(): void {
     this.length = 0;
     if (this.bytes.length <= OWN_BYTES) return;
-    if (this.bytes.length === POOLED_BYTES && pool.length < MAX_POOLED) pool.push(this.bytes);
+    giveBack(this.bytes);
     this.bytes = this.#own;
   }
 
@@ -58,11 +64,16 @@ export class OutputBuffer {
     grown.set(before.subarray(0, this.length));
     this.bytes = grown;
     if (grown.length <= OWN_BYTES) this.#own = grown;
-    else if (before.length === POOLED_BYTES && pool.length < MAX_POOLED) pool.push(before);
+    else giveBack(before);
   }
 }
 
 function storage(size: number): Uint8Array {
-  if (size <= OWN_BYTES || size > POOLED_BYTES) return new Uint8Array(size);
-  return pool.pop() ?? new Uint8Array(POOLED_BYTES);
+  const pool = size <= OWN_BYTES ? undefined : POOLS.find(({ bytes }) => size <= bytes);
+  return pool?.spare.pop() ?? new Uint8Array(pool?.bytes ?? size);
+}
+
+function giveBack(storage: Uint8Array): void {
+  const pool = POOLS.find(({ bytes }) => bytes === storage.length);
+  if (pool !== undefined && pool.spare.length < pool.maxSpare) pool.spare.push(storage);
 }

@@ -43,13 +43,27 @@ Deno.test("OutputBuffer.clear keeps small storage for the next turn, and gives b
   out.clear();
   assertEquals(out.length, 0);
   assert(out.bytes === small);
-  out.extend(70_000);
-  assertFalse(out.bytes === small);
-  out.clear();
-  assert(out.bytes === small, "what it had before the burst");
+  for (const length of [4_097, 16_384, 70_000]) {
+    out.extend(length);
+    assertFalse(out.bytes === small);
+    out.clear();
+    assert(out.bytes === small, "what it had before the burst");
+  }
   out.extend(2_000_000);
   out.clear();
   assert(out.bytes === small);
+});
+
+Deno.test("OutputBuffer borrows the same storage again, turn by turn", () => {
+  for (const length of [5_000, 70_000]) {
+    const [first, second] = [new OutputBuffer(), new OutputBuffer()];
+    first.extend(length);
+    const borrowed = first.bytes;
+    first.clear();
+    second.extend(length);
+    assert(second.bytes === borrowed);
+    second.clear();
+  }
 });
 
 Deno.test("OutputBuffer lends no storage to two at once", () => {
