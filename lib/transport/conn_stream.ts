@@ -1,10 +1,5 @@
 import { Duplex } from "node:stream";
-
-/** A connection starts with this much to read into, and gets more only when it fills it: most are idle. */
-const FIRST_READ_BYTES = 4_096;
-
-/** Most read at once: more gains nothing (measured), less costs system calls. */
-const MAX_READ_BYTES = 65_536;
+import { ReadBuffer } from "./read_buffer.ts";
 
 /** What of a `Deno.Conn` is needed to speak TLS over it. */
 export type RawConn = Pick<Deno.Conn, "read" | "write" | "closeWrite" | "close">;
@@ -24,7 +19,7 @@ export class ConnStream extends Duplex {
    */
   trouble: Error | undefined = undefined;
   #conn: RawConn;
-  #buffer = new Uint8Array(FIRST_READ_BYTES);
+  #buffer = new ReadBuffer();
   #wanted = false;
   #reading = false;
   #held = false;
@@ -69,6 +64,7 @@ export class ConnStream extends Duplex {
   }
 
   override _destroy(_error: Error | null, done: () => void): void {
+    if (!this.#reading) this.#buffer.giveBack(); // else when the read has ended
     try {
       this.#conn.close();
     } catch (error) {
@@ -81,20 +77,24 @@ export class ConnStream extends Duplex {
     if (!this.#wanted || this.#reading || this.#held || this.#leaving) return;
     this.#reading = true;
     try {
-      const count = await this.#conn.read(this.#buffer);
+      const { bytes } = this.#buffer;
+      const count = await this.#conn.read(bytes);
       this.#reading = this.#wanted = false;
       if (count === null) this.push(null);
-      else this.#received(count);
+      else this.#received(bytes, count);
     } catch (error) {
+      this.#reading = false;
+      this.#buffer.giveBack();
       this.#break(error);
     }
   }
 
-  #received(count: number): void {
+  #received(bytes: Uint8Array, count: number): void {
     this.heard = true;
-    const buffer = this.#buffer;
-    if (count === buffer.length && count < MAX_READ_BYTES) this.#buffer = new Uint8Array(count * 4);
-    this.push(buffer.slice(0, count));
+    const copy = bytes.slice(0, count);
+    if (this.#leaving) this.#buffer.giveBack();
+    else this.#buffer.took(count);
+    this.push(copy);
   }
 
   async #send(bytes: Uint8Array, done: () => void): Promise<void> {

@@ -14,8 +14,9 @@
  *
  * Invariants: Nagle's algorithm is off on every socket; never two writes under way on one; a peer that does not
  * read is not read from; a socket is closed exactly once, and by a pump that lingers after its peer has hung up or had a
- * second for that. A TLS socket that is handed over is past its handshake, speaks h2, and has a peer whose certificate
- * was verified, wherever one was asked for.
+ * second for that; what connections read into is bounded over all of them, and an idle one waits with little of it
+ * ({@linkcode ReadBuffer}). A TLS socket that is handed over is past its handshake, speaks h2, and has a peer whose
+ * certificate was verified, wherever one was asked for.
  *
  * @module
  */

@@ -1,11 +1,6 @@
 import type { Connection } from "../connection/mod.ts";
+import { ReadBuffer } from "./read_buffer.ts";
 import { CallbackAlarm, type Timers } from "./timers.ts";
-
-/** A connection starts with this much to read into, and gets more only when it fills it: most are idle. */
-const FIRST_READ_BYTES = 4_096;
-
-/** Most read at once: more gains nothing (measured), less costs system calls. */
-const MAX_READ_BYTES = 65_536;
 
 /**
  * Output that may wait while reading goes on. DATA stops at `OUTPUT_HIGH_WATER_BYTES`, so what comes above it is
@@ -93,12 +88,14 @@ export class Pump<Owner> {
   /** Runs until the socket is closed from either side. */
   async run(): Promise<void> {
     if (this.#speaksFirst) this.flushSoon(); // the preface
+    const buffer = new ReadBuffer();
     try {
-      await this.#readAll();
+      await this.#readAll(buffer);
     } catch (error) {
       // Else it is our own closing that ended the read, or a peer that had heard all.
       if (!this.#closed && this.#linger === undefined) this.#trouble = asError(error);
     }
+    buffer.giveBack();
     this.#shut();
     this.#owner.closed(this.#trouble);
   }
@@ -130,22 +127,22 @@ export class Pump<Owner> {
     else if (this.#closing || this.connection.failed !== undefined) this.#leave();
   }
 
-  async #readAll(): Promise<void> {
+  async #readAll(buffer: ReadBuffer): Promise<void> {
     const { connection } = this;
-    let buffer = new Uint8Array(FIRST_READ_BYTES);
     for (;;) {
-      const count = await this.#socket.read(buffer);
+      const { bytes } = buffer;
+      const count = await this.#socket.read(bytes);
       if (count === null) return;
       if (this.#linger !== undefined) {
         this.#lingerBytes += count;
         if (this.#lingerBytes > MAX_LINGER_BYTES) return;
         continue;
       }
-      this.isDrained = count < buffer.length;
-      connection.receive(buffer, this.#now(), count);
+      this.isDrained = count < bytes.length;
+      connection.receive(bytes, this.#now(), count);
       this.#owner.received();
       if (connection.outputBytes > 0 || connection.failed !== undefined) this.flushSoon();
-      if (count === buffer.length && count < MAX_READ_BYTES) buffer = new Uint8Array(count * 4);
+      buffer.took(count);
       if (connection.outputBytes > STOP_READING_BYTES) {
         await new Promise<void>((resume) => this.#resumeReading = resume);
       }

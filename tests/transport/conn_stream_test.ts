@@ -20,12 +20,37 @@ Deno.test("ConnStream gives what is read, and what is written, in order", async 
   assertEquals(conn.written, [Uint8Array.of(1, 2), Uint8Array.of(3), Uint8Array.of(4)]);
 });
 
-Deno.test("ConnStream reads into more only once it has filled what it had", async () => {
+Deno.test("ConnStream reads into more once it has filled what it had, and into little when little comes", async () => {
   await using rig = await Rig.reading();
-  for (const size of [4_095, 4_096, 16_383, 16_384, 65_536, 65_536]) {
+  for (const size of [4_095, 4_096, 65_536, 10, 65_535, 10, 10]) {
     await rig.sends(new Uint8Array(size));
   }
-  assertEquals(rig.conn.rooms, [4_096, 4_096, 16_384, 16_384, 65_536, 65_536, 65_536]);
+  const [S, L] = [4_096, 65_536];
+  assertEquals(rig.conn.rooms, [S, S, L, L, L, L, L, S]);
+});
+
+Deno.test("ConnStream gives back what it reads into however it ends", async () => {
+  const ways: ((rig: Rig) => unknown)[] = [
+    () => {}, // closed while a read is under way
+    ({ conn }) => conn.ends(),
+    ({ conn }) => conn.fails(new Deno.errors.ConnectionReset()),
+    ({ conn, stream }) => { // closed while none is
+      stream.hold();
+      conn.sends(BYTES);
+      return turn();
+    },
+    ({ conn }) => conn.last = BYTES,
+  ];
+  for (const [way, end] of ways.entries()) {
+    for (let i = 0; i < 100; i++) {
+      await using rig = await Rig.reading();
+      for (const size of [4_096, 20_000]) { // few keep it over a read that does not fill it
+        await rig.sends(new Uint8Array(size));
+        assertEquals(rig.conn.rooms.at(-1), 65_536, `way ${way}, ${i}`);
+      }
+      await end(rig);
+    }
+  }
 });
 
 Deno.test("ConnStream lends no memory that it reads into again", async () => {

@@ -11,6 +11,8 @@ export class FakeConn implements RawConn {
   takes = Infinity;
   /** Writes wait until it is resolved, and fail when it is rejected. */
   gate: Promise<void> = Promise.resolve();
+  /** What a read that waits had found already when it was closed. */
+  last: Uint8Array | undefined;
   #read: PromiseWithResolvers<number | null> | undefined;
   #into: Uint8Array = new Uint8Array(0);
 
@@ -37,7 +39,8 @@ export class FakeConn implements RawConn {
   close(): void {
     this.closes++;
     if (this.closes > 1) throw new Deno.errors.BadResource("Bad resource ID");
-    this.#take()?.reject(new Deno.errors.Interrupted("operation canceled"));
+    if (this.last !== undefined && this.isRead) this.sends(this.last);
+    else this.#take()?.reject(new Deno.errors.Interrupted("operation canceled"));
   }
 
   // ---- the test's end
