@@ -5,6 +5,19 @@ import {
   readUint31,
 } from "../wire/mod.ts";
 
+/** Room that a connection keeps for the beginning of a frame; more is lent to it until the frame is whole. */
+const KEPT_BYTES = 2_048;
+
+/** What is lent has room for the longest frame that we allow. */
+const LENT_BYTES = FRAME_HEADER_BYTES + DEFAULT_MAX_FRAME_BYTES;
+
+/** Lent rooms at hand: as many as connections that are sent much at the same time. */
+const MAX_SPARE = 16;
+
+const NOTHING = new Uint8Array(0);
+
+const spare: Uint8Array[] = [];
+
 /** Takes whole frames; a payload is `bytes[from, to)` and only good until the call returns. */
 export interface FrameHandler {
   /** Takes a frame; returns false to stop reading: the connection is over. */
@@ -28,7 +41,7 @@ export class FrameReader {
   #handler: FrameHandler;
   #maxFrameBytes: number;
   /** The beginning of a frame whose end has not come yet. */
-  #rest: Uint8Array = new Uint8Array(0);
+  #rest: Uint8Array = NOTHING;
   #restLength = 0;
 
   constructor(handler: FrameHandler, maxFrameBytes: number = DEFAULT_MAX_FRAME_BYTES) {
@@ -91,22 +104,32 @@ export class FrameReader {
     at += take;
     if (this.#restLength < whole) return -1;
     const frame = this.#rest;
-    this.#rest = new Uint8Array(0); // given back below, unless the handler reads on from within
+    this.#rest = NOTHING; // the frame is given back below, unless the handler reads on from within
     this.#restLength = 0;
-    if (!this.#deliver(frame, 0, whole)) return -1;
-    this.#rest = frame;
-    return at;
+    const goesOn = this.#deliver(frame, 0, whole);
+    if (frame.length > KEPT_BYTES) giveBack(frame);
+    else if (this.#restLength === 0) this.#rest = frame;
+    return goesOn ? at : -1;
   }
 
   #keep(bytes: Uint8Array, from: number, to: number): void {
     const length = this.#restLength + to - from;
     if (length > this.#rest.length) {
       // A frame's header says how long it is; before that, room for a small one.
-      const grown = new Uint8Array(Math.max(64, length, 2 * this.#rest.length));
+      const grown = room(Math.max(64, length, 2 * this.#rest.length));
       grown.set(this.#rest.subarray(0, this.#restLength));
       this.#rest = grown;
     }
     this.#rest.set(bytes.subarray(from, to), this.#restLength);
     this.#restLength = length;
   }
+}
+
+function room(bytes: number): Uint8Array {
+  if (bytes <= KEPT_BYTES || bytes > LENT_BYTES) return new Uint8Array(bytes);
+  return spare.pop() ?? new Uint8Array(LENT_BYTES);
+}
+
+function giveBack(room: Uint8Array): void {
+  if (room.length === LENT_BYTES && spare.length < MAX_SPARE) spare.push(room);
 }

@@ -6,6 +6,9 @@ const FIRST_SLOTS = 16;
 /** Slots at most; what collides beyond that is kept in a Map. */
 const MAX_SLOTS = 4_096;
 
+/** Slots that stay when no stream is open: an idle connection should not keep 32 KiB for what it once had. */
+const IDLE_SLOTS = 256;
+
 /**
  * The open streams by id. Ids of one side are consecutive odd (or even) numbers and most streams are short, so the id
  * itself is the place: a load and a compare where a Map hashes. There is a second reason. A Map whose entries come
@@ -46,6 +49,10 @@ export class StreamTable<Owner> {
       this.size--;
     } else if (this.#collided?.delete(id)) {
       this.size--;
+    }
+    if (this.size === 0 && this.#slots.length > IDLE_SLOTS) {
+      this.#slots = new Array(IDLE_SLOTS).fill(undefined);
+      this.#collided = undefined;
     }
   }
 

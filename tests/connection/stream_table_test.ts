@@ -1,7 +1,8 @@
-import { assertEquals, assertStrictEquals } from "@std/assert";
+import { assert, assertEquals, assertStrictEquals } from "@std/assert";
 import { Stream } from "../../lib/connection/mod.ts";
 import { StreamTable } from "../../lib/connection/stream_table.ts";
 import { rng } from "../support/cuts.ts";
+import { heapBytesOf } from "../support/heap_walk.ts";
 
 Deno.test("StreamTable finds what was added until it is deleted, and nothing else", () => {
   const table = new StreamTable<unknown>();
@@ -27,6 +28,17 @@ Deno.test("StreamTable keeps many streams, more than it has slots", () => {
   assertEquals(new Set(table.values()).size, 10_000);
   for (const { id } of streams) table.delete(id);
   assertEquals([table.size, [...table.values()]], [0, []]);
+});
+
+Deno.test("StreamTable keeps no room for many streams once none is open", () => {
+  const [table, fresh] = [new StreamTable<unknown>(), new StreamTable<unknown>()];
+  for (let round = 0; round < 3; round++) {
+    const streams = Array.from({ length: 10_000 }, (_, i) => new Stream<unknown>(2 * i + 1, 0, 0));
+    for (const stream of streams) table.add(stream);
+    for (const { id } of streams) table.delete(id);
+  }
+  const bytes = heapBytesOf(table, fresh);
+  assert(bytes < 2_100, `${bytes}`); // 256 slots
 });
 
 Deno.test("StreamTable agrees with a Map on streams that come and go, a few of them long-lived", () => {

@@ -17,7 +17,7 @@ const SLOT_MS = 4;
 
 /** What a connection reads at first, and once it has filled that. */
 const FIRST_READ_BYTES = 4_096;
-const SECOND_READ_BYTES = 16_384;
+const SECOND_READ_BYTES = 65_536;
 
 /** A frame type nobody knows, and so everybody ignores. */
 const UNKNOWN_TYPE = 0xfa;
@@ -264,7 +264,12 @@ Deno.test("Call does not pass while what its caller sent lies unread", async () 
     const call = fillRead(caller, FIRST_READ_BYTES);
     await rig.settle();
     rig.clock.step(rig.clock.now() + 10 + SLOT_MS); // the alarm; the call now gives the loop one more turn
-    caller.sends(raw(UNKNOWN_TYPE, {}, new Uint8Array(SECOND_READ_BYTES - FRAME_HEADER_BYTES)));
+    const quarter = raw(
+      UNKNOWN_TYPE,
+      {},
+      new Uint8Array(SECOND_READ_BYTES / 4 - FRAME_HEADER_BYTES),
+    );
+    caller.sends(quarter, quarter, quarter, quarter);
     await rig.settle();
     rig.expectsRequests(0); // the turn brought a full read, so there may be more behind it
     call.ends();

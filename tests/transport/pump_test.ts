@@ -186,7 +186,7 @@ Deno.test("Pump reads with little room again once little comes, twice in a row",
   const fixture = await PumpFixture.ready();
   const { socket } = fixture;
   for (const [frames, room] of [[FILLER, 65_536], [ping(1), 65_536], [ping(2), 4_096]] as const) {
-    socket.feed(frames);
+    socket.sends(frames);
     await settle();
     assertEquals(socket.readSizes.at(-1), room);
   }
@@ -197,12 +197,12 @@ Deno.test("Pump reads with little room again once little comes, twice in a row",
 Deno.test("Pump gives back its room however it ends", async () => {
   for (let i = 0; i < 400; i++) { // more than may have it at once
     const fixture = await PumpFixture.ready();
-    fixture.socket.feed(FILLER);
+    fixture.socket.sends(FILLER);
     await settle();
     assertEquals(fixture.socket.readSizes.at(-1), 65_536, `${i}`);
     if (i % 3 === 0) fixture.pump.abort();
-    else if (i % 3 === 1) fixture.socket.end();
-    else fixture.socket.failRead(new Deno.errors.ConnectionReset());
+    else if (i % 3 === 1) fixture.socket.ends();
+    else fixture.socket.ends(new Deno.errors.ConnectionReset());
     await fixture.running;
   }
 });
@@ -212,7 +212,7 @@ Deno.test("Pump waits with little room on almost all of many connections that ar
   for (let i = 0; i < 500; i++) {
     const fixture = await PumpFixture.ready();
     fixtures.push(fixture);
-    fixture.socket.feed(concat(FILLER, FILLER, FILLER, FILLER, FILLER));
+    fixture.socket.sends(concat(FILLER, FILLER, FILLER, FILLER, FILLER));
     await settle();
     assertEquals([fixture.socket.isReading, fixture.socket.unread], [true, 0]);
   }
