@@ -183,7 +183,7 @@ export class FlightCall implements Reply, ReplySource, ExchangeOwner {
       this.#leader =
       this.#holder =
         undefined;
-    exchange.body.clear();
+    exchange.clearBody();
     if (this.#outgrewLimit) flight.sealed = true;
     const isGood = !reply.isBrokenOff && (reply.status === STATUS.ok ||
       limits.cacheErrors && reply.failure === undefined);

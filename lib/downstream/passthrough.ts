@@ -120,7 +120,7 @@ export class Passthrough implements ExchangeOwner {
   replyEnded(): void {
     this.#hasEnded = true;
     this.#changes();
-    this.exchange.body.clear(); // a backend may answer what it has not taken, or was not sent
+    this.exchange.clearBody(); // a backend may answer what it has not taken, or was not sent
     this.#call.holds(0);
     this.#call.readMore();
   }

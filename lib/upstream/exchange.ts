@@ -139,6 +139,7 @@ export class Exchange extends Alarm {
   /** Undefined once nobody waits for the end, or it was told. */
   #owner: ExchangeOwner | undefined;
   readonly #hadDeadline: boolean;
+  #isBodyCleared = false;
 
   constructor(owner: ExchangeOwner, request: ExchangeRequest) {
     super();
@@ -215,10 +216,17 @@ export class Exchange extends Alarm {
     }
   }
 
+  /** Nothing is sent of the request any more: its storage is free, or theirs who share it. */
+  clearBody(): void {
+    if (this.#isBodyCleared) return; // a second time would be in the place of another who shares it
+    this.#isBodyCleared = true;
+    this.body.clear();
+  }
+
   /** Nothing reads the logs any more: their storage is free. */
   release(): void {
     this.reply.log.clear();
-    this.body.clear();
+    this.clearBody();
   }
 
   /**

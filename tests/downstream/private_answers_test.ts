@@ -5,6 +5,7 @@
  */
 
 import { assertEquals } from "@std/assert";
+import { ERROR_CODE } from "../../lib/wire/mod.ts";
 import type { CallerEnd } from "../support/caller_end.ts";
 import type { Pairs } from "../support/frames.ts";
 import { GET, type ProxyRig, withRig } from "../support/proxy_rig.ts";
@@ -53,6 +54,33 @@ Deno.test("FlightCall whose answer turns out private sends its followers on, eac
       assertEquals(rig.passed, { no_store: 3 });
     });
   }
+});
+
+Deno.test("FlightCall whose followers were sent on leaves each its request until its own end", async () => {
+  await withRig(async (rig) => {
+    const caller = await rig.caller();
+    const calls = Array.from({ length: 4 }, () => caller.call(GET, "1"));
+    await rig.settle();
+    rig.request(0).replies(["mine"], { headers: [["cache-control", "private"]] });
+    await rig.settle();
+    rig.expectsRequests(4);
+    for (const request of rig.requests.slice(1, 3)) {
+      request.replies(["yours"]);
+      await rig.settle();
+    }
+    rig.request(3).resets(ERROR_CODE.refusedStream);
+    await rig.settle();
+    assertEquals(rig.request(4).messages, ["1"]);
+    assertEquals(rig.request(4).ended, true);
+    rig.request(4).replies(["yours"]);
+    await rig.settle();
+    assertEquals(calls.flatMap(({ messages }) => messages).sort(), [
+      "mine",
+      "yours",
+      "yours",
+      "yours",
+    ]);
+  });
 });
 
 Deno.test("FlightCall passes calls of a private key through for 10 s, and then tries again", async () => {
