@@ -1,3 +1,4 @@
+import { serveHttp } from "../http/mod.ts";
 import { answer } from "./routes.ts";
 import { Site } from "./site.ts";
 import type { AdminSources } from "./sources.ts";
@@ -22,50 +23,20 @@ export interface Admin {
 /** Listens for scrapes and probes. Throws what the system says when the address cannot be had. */
 export function startAdmin(options: AdminOptions): Admin {
   const site = new Site(options);
-  const server = serveOn(
-    options,
-    (request, { remoteAddr }) => answer(site, request, hostOf(remoteAddr)),
-  );
+  const server = serveHttp({
+    hostname: options.hostname,
+    port: options.port,
+    handler: (request, address) => answer(site, request, address),
+    onTrouble: ({ message }) =>
+      options.log.warn("Cannot accept an admin connection", { error: message }),
+  });
   site.start();
   let closed: Promise<void> | undefined;
   return {
-    port: server.addr.port,
+    port: server.port,
     close() {
       site.stop(); // pages that listen would hold up the end
-      return closed ??= close(server);
+      return closed ??= server.close(CLOSE_GRACE_MS);
     },
   };
-}
-
-function hostOf(address: Deno.Addr): string {
-  return "hostname" in address ? address.hostname : "";
-}
-
-/** Serves at an address. `::` takes both IP versions; where IPv6 is switched off, IPv4 alone is what was meant. */
-function serveOn(
-  address: { hostname: string; port: number },
-  handler: Deno.ServeHandler,
-): Deno.HttpServer<Deno.NetAddr> {
-  const { hostname, port } = address;
-  function onListen(): void {} // which would print a line of its own
-  try {
-    return Deno.serve({ hostname, port, onListen }, handler);
-  } catch (error) {
-    const noIpv6 = error instanceof Error &&
-      /EAFNOSUPPORT|Address family not supported|os error 97/.test(error.message);
-    if (hostname !== "::" || !noIpv6) throw error;
-    return Deno.serve({ hostname: "0.0.0.0", port, onListen }, handler);
-  }
-}
-
-/**
- * Closes the server without aborting: that would not hang either, but throws out of the event loop once a shutdown has
- * begun.
- */
-async function close(server: Deno.HttpServer): Promise<void> {
-  const { promise: late, resolve } = Promise.withResolvers<void>();
-  const timer = setTimeout(resolve, CLOSE_GRACE_MS);
-  await Promise.race([server.shutdown(), late]);
-  clearTimeout(timer);
-  server.unref(); // what is left must not keep the process
 }

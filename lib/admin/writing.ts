@@ -2,9 +2,6 @@ import { notFound, respondJson, respondText, tooMany } from "./responses.ts";
 import type { Site } from "./site.ts";
 import { isAuthorized } from "./token.ts";
 
-/** A call that changes something says all it has to say in its URL: a body is not expected, and a long one not read. */
-const MAX_BODY_BYTES = 1_024;
-
 /** A request that is being answered: whoever is asking, and by which address. */
 export interface Asking {
   readonly request: Request;
@@ -13,8 +10,8 @@ export interface Asking {
 }
 
 /** `POST /api/purge?method=/pkg.Service/Method`: drops what is stored, of one method or all. */
-export async function purge(site: Site, asking: Asking): Promise<Response> {
-  const refusal = await refuse(site, asking);
+export function purge(site: Site, asking: Asking): Response {
+  const refusal = refuse(site, asking);
   if (refusal !== undefined) return refusal;
   const { searchParams } = asking.url;
   const unknown = [...searchParams.keys()].find((name) => name !== "method");
@@ -31,7 +28,7 @@ export async function purge(site: Site, asking: Asking): Promise<Response> {
 }
 
 /** Why a call that would change something is not made; undefined when it may be. */
-async function refuse(site: Site, asking: Asking): Promise<Response | undefined> {
+function refuse(site: Site, asking: Asking): Response | undefined {
   const { request, address } = asking;
   const { adminToken, log } = site.sources;
   if (adminToken === undefined) return notFound();
@@ -51,9 +48,6 @@ async function refuse(site: Site, asking: Asking): Promise<Response | undefined>
   }
   const writes = site.writes.of(address);
   if (!writes.take(1, nowMs)) return tooMany(writes.waitMs(1, nowMs));
-  if (await isTooLong(request)) {
-    return respondText(`No body of more than ${MAX_BODY_BYTES} bytes\n`, { status: 413 });
-  }
   return undefined;
 }
 
@@ -63,15 +57,4 @@ function isOwnOrigin({ request: { headers }, url }: Asking): boolean {
   if (site !== null && site !== "same-origin" && site !== "none") return false;
   const origin = headers.get("origin");
   return origin === null || URL.parse(origin)?.host === url.host;
-}
-
-/** Whether a body is longer than it may be; it is read up to there, whatever its length was said to be. */
-async function isTooLong({ headers, body }: Request): Promise<boolean> {
-  if (Number(headers.get("content-length") ?? 0) > MAX_BODY_BYTES) return true;
-  let bytes = 0;
-  for await (const chunk of body ?? []) {
-    bytes += chunk.length;
-    if (bytes > MAX_BODY_BYTES) return true; // which leaves the rest unread
-  }
-  return false;
 }

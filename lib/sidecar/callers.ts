@@ -1,6 +1,6 @@
 import { type Settings, unixPath } from "../config/mod.ts";
 import type { Proxy } from "../proxy/mod.ts";
-import type { Logger } from "../telemetry/mod.ts";
+import { type Logger, RateLimit } from "../telemetry/mod.ts";
 import {
   type CertificateWatch,
   listen,
@@ -19,8 +19,14 @@ export function listenForCallers(
   },
 ): Listening {
   const address = addressOf(settings);
+  const limit = new RateLimit(); // out of descriptors there is trouble twenty times a second
   function onTrouble({ message }: Error): void {
-    log.warn("Cannot accept a connection", { error: message });
+    const leftOut = limit.admit("accept");
+    if (leftOut === undefined) return;
+    log.warn("Cannot accept a connection", {
+      error: message,
+      ...(leftOut > 0 && { left_out: leftOut }),
+    });
   }
   if (certificates === undefined) {
     return listen(address, (socket, remote) => void proxy.serve(socket, remote), onTrouble);

@@ -22,4 +22,5 @@ export type { Fields, FieldValue, LogLevel } from "./line_format.ts";
 export { createLogger, type LogFormat, type Logger, type LoggerOptions } from "./logger.ts";
 export { createMetrics, type Metrics } from "./metrics.ts";
 export { loggingObserver } from "./observer.ts";
+export { RateLimit } from "./rate_limit.ts";
 export type { MetricsSource } from "./source.ts";

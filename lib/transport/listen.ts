@@ -1,5 +1,6 @@
 import type { RawConn } from "./conn_stream.ts";
 import { listenAtPath } from "./listen_at_path.ts";
+import type { SpareDescriptors } from "./spare_descriptors.ts";
 
 /** How long to leave the descriptors alone when there are none left (EMFILE); a caller waits no longer for it. */
 const ACCEPT_RETRY_MS = 50;
@@ -24,22 +25,24 @@ export interface Listening {
 
 /**
  * Listens and hands every connection to `accept`, with Nagle's algorithm off (a reply must not wait for the next).
- * `onTrouble` hears of failures to accept, after which it goes on. Throws what `Deno.listen` throws when the
- * address cannot be had.
+ * `onTrouble` hears of failures to accept, after which it goes on; `spare` are descriptors for when there are no others.
+ * Throws what `Deno.listen` throws when the address cannot be had.
  */
 export function listen(
   address: ListenAddress,
   accept: (socket: RawConn, remote: string) => void,
   onTrouble: (error: Error) => void,
+  spare?: SpareDescriptors,
 ): Listening {
+  const options = { onTrouble, spare };
   if ("path" in address) {
     const { path, mode } = address;
     const listener = listenAtPath(path, mode);
-    acceptAll(listener, (socket) => accept(socket, `unix:${path}`), onTrouble);
+    acceptAll(listener, (socket) => accept(socket, `unix:${path}`), options);
     return { port: 0, hostname: path, close: () => listener.close() };
   }
   const listener = listenTcp(address);
-  acceptAll(listener, (socket) => acceptTcp(socket, accept), onTrouble);
+  acceptAll(listener, (socket) => acceptTcp(socket, accept), options);
   const { port, hostname } = listener.addr;
   return { port, hostname, close: () => listener.close() };
 }
@@ -77,7 +80,10 @@ function acceptTcp(
 async function acceptAll<Conn extends RawConn>(
   listener: { accept(): Promise<Conn> },
   accept: (socket: Conn) => void,
-  onTrouble: (error: Error) => void,
+  { onTrouble, spare }: {
+    onTrouble: (error: Error) => void;
+    spare: SpareDescriptors | undefined;
+  },
 ): Promise<void> {
   for (;;) { // not `for await`, which ends for good at the first EMFILE
     let socket: Conn;
@@ -88,6 +94,7 @@ async function acceptAll<Conn extends RawConn>(
         return; // closed
       }
       if (isGone(error)) continue; // the next one may be a caller, and must not wait for it
+      if (isOutOfDescriptors(error) && spare?.lend()) continue;
       onTrouble(asError(error));
       await new Promise((resume) => setTimeout(resume, ACCEPT_RETRY_MS));
       continue;
@@ -107,6 +114,12 @@ function isGone(error: unknown): boolean {
   return error instanceof Deno.errors.NotConnected ||
     error instanceof Deno.errors.ConnectionReset ||
     error instanceof Deno.errors.ConnectionAborted;
+}
+
+/** Whether the process (EMFILE) or the machine (ENFILE) has no descriptor left. */
+function isOutOfDescriptors(error: unknown): boolean {
+  return error instanceof Error && "code" in error &&
+    (error.code === "EMFILE" || error.code === "ENFILE");
 }
 
 function asError(error: unknown): Error {

@@ -33,6 +33,7 @@ export { type FileText, FileWatch, readFileText } from "./file_watch.ts";
 export { listen, type ListenAddress, type Listening } from "./listen.ts";
 export { Pump, type PumpOwner, type Socket, Turn } from "./pump.ts";
 export { type Resolve, resolveHost } from "./resolve.ts";
+export { SpareDescriptors } from "./spare_descriptors.ts";
 export { clearStaleSocket } from "./stale_socket.ts";
 export { Alarm, CallbackAlarm, type Clock, SYSTEM_CLOCK, Timers } from "./timers.ts";
 export { dialTls, type TlsDialOptions } from "./tls_dial.ts";

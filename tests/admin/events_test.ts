@@ -6,7 +6,8 @@ import { ask, clientOf } from "../support/client.ts";
 import { GatedBackend } from "../support/gated_backend.ts";
 import { LocalSidecar } from "../support/local_sidecar.ts";
 import { until, within } from "../support/waiting.ts";
-import { holdingTimer, sourcesOf, withAdmin } from "./support.ts";
+import { holdingTimer } from "../support/held_timer.ts";
+import { sourcesOf, withAdmin } from "./support.ts";
 
 const MAX_LISTENERS = 16;
 const MAX_MISSED = 10;

@@ -1,6 +1,7 @@
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { ASSETS } from "../../lib/admin/assets.ts";
-import { askRaw, withAdmin } from "./support.ts";
+import { askRaw } from "../support/raw_http.ts";
+import { withAdmin } from "./support.ts";
 
 const TELLING = ["status", "history", "flights", "keys", "config"].map((name) => `/api/${name}`);
 const ALL = [...ASSETS.keys(), "/metrics", "/health", "/ready", "/nothing", ...TELLING];

@@ -1,14 +1,12 @@
 import { assertEquals, assertInstanceOf, assertStringIncludes, assertThrows } from "@std/assert";
 import { startAdmin } from "../../lib/admin/mod.ts";
 import { within } from "../support/waiting.ts";
-import { askRaw, holdingTimer, METRICS_TYPE, sourcesOf, withAdmin } from "./support.ts";
+import { askRaw } from "../support/raw_http.ts";
+import { holdingTimer } from "../support/held_timer.ts";
+import { METRICS_TYPE, sourcesOf, withAdmin } from "./support.ts";
 
 /** What answers under way are given to finish. */
 const CLOSE_GRACE_MS = 1_000;
-
-const NO_IPV6 = Object.assign(new Error("Address family not supported by protocol (os error 97)"), {
-  code: "EAFNOSUPPORT",
-});
 
 Deno.test("startAdmin serves the metrics with their content type", async () => {
   await withAdmin({}, async ({ ask }) => {
@@ -127,26 +125,6 @@ Deno.test("startAdmin takes IPv4 on the address of both", async () => {
   await withAdmin({ hostname: "::" }, async ({ ask }) => {
     assertEquals((await ask("/health")).status, 200); // asked at 127.0.0.1
   });
-});
-
-Deno.test("startAdmin listens on IPv4 alone where IPv6 is switched off", async () => {
-  const { serve } = Deno;
-  const asked: string[] = [];
-  // A machine without IPv6 cannot be had here; what it answers can.
-  const withoutIpv6 = (options: { hostname: string }, handler: Deno.ServeHandler) => {
-    asked.push(options.hostname);
-    if (options.hostname === "::") throw NO_IPV6;
-    return serve({ ...options, onListen() {} }, handler);
-  };
-  Object.defineProperty(Deno, "serve", { value: withoutIpv6, configurable: true, writable: true });
-  try {
-    await withAdmin({ hostname: "::" }, async ({ ask }) => {
-      assertEquals((await ask("/health")).status, 200);
-    });
-  } finally {
-    Object.defineProperty(Deno, "serve", { value: serve, configurable: true, writable: true });
-  }
-  assertEquals(asked, ["::", "0.0.0.0"]);
 });
 
 Deno.test("Admin.close refuses new connections and lets an answer under way finish", async () => {

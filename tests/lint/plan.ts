@@ -53,8 +53,9 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   },
   // Of `connection` both want the token bucket alone: one for all, in the lowest room that has a use for it.
   telemetry: { imports: ["wire", "connection", "grpc", "observe"] },
+  http: { imports: ["transport"] },
   admin: {
-    imports: ["connection", "grpc", "observe", "proxy", "config", "telemetry"],
+    imports: ["http", "connection", "grpc", "observe", "proxy", "config", "telemetry"],
     types: ["upstream"],
   },
   sidecar: {
@@ -153,7 +154,7 @@ const TRANSPORT = ["lib/transport/"];
 export const OWNERS: Readonly<Record<string, readonly string[]>> = {
   "Deno.env": ["lib/config/environment.ts"],
   "process.env": ["lib/config/environment.ts"],
-  "Deno.serve": ["lib/admin/"],
+  "Deno.serve": [],
   "Deno.connect": TRANSPORT,
   "Deno.connectTls": TRANSPORT,
   "Deno.startTls": TRANSPORT,
