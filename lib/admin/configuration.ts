@@ -10,7 +10,7 @@ export function configurationOf(sources: AdminSources): Record<string, unknown> 
     version,
     commit,
     deno: Deno.version.deno,
-    canPurge: adminToken !== undefined,
+    canPurge: adminToken() !== undefined,
     settings: describeSettings(settings).map(({ name, group, value }) => ({
       ...{ name, group, value },
       origin: origins.get(name) ?? null,

@@ -1,6 +1,8 @@
 import type { TokenBucket } from "../connection/mod.ts";
+import type { BucketsByAddress } from "./buckets_by_address.ts";
 import { assetResponse, ASSETS } from "./assets.ts";
 import { configurationOf } from "./configuration.ts";
+import { isKnownHost } from "./known_host.ts";
 import { notFound, respond, respondJson, respondText, tooMany } from "./responses.ts";
 import type { Site } from "./site.ts";
 import { flightsOf, keysOf } from "./status.ts";
@@ -14,18 +16,23 @@ const READING = ["GET", "HEAD"];
 /** Flights, calls of their own, and keys that an answer holds at most. */
 const MAX_LISTED = 100;
 
+/** What somebody is told who asked for a page by a name that might be a stranger's (RFC 9110 §15.5.20). */
+const MISDIRECTED = "Not by this name: ask by an IP address, localhost, or a name of the cluster\n";
+
 interface Route {
   /** Whether the route only tells: then the method and the rate are looked at here. */
   readonly reads: boolean;
-  /** The bucket that requests are taken from; probes are answered whatever happens. */
-  readonly bucket?: (site: Site) => TokenBucket;
+  /** The buckets that requests are taken from; probes are answered whatever happens. */
+  readonly buckets?: (site: Site) => BucketsByAddress;
+  /** Whether a machine asks, by whatever name it has for us; true where figures have a listener of their own. */
+  readonly isFigure?: true;
   readonly answer: (site: Site, asking: Asking) => Response | Promise<Response>;
 }
 
 const ROUTES: ReadonlyMap<string, Route> = new Map<string, Route>([
-  ["/metrics", { reads: true, bucket: ({ scrapes }) => scrapes, answer: metrics }],
-  ["/health", { reads: true, answer: () => respondText("ok\n") }],
-  ["/ready", { reads: true, answer: ready }],
+  ["/metrics", { reads: true, isFigure: true, buckets: ({ scrapes }) => scrapes, answer: metrics }],
+  ["/health", { reads: true, isFigure: true, answer: () => respondText("ok\n") }],
+  ["/ready", { reads: true, isFigure: true, answer: ready }],
   ["/api/status", telling((site) => respond(`${site.snapshot()}\n`, "application/json"))],
   ["/api/history", telling(({ history }) => respondJson(history.samples))],
   ["/api/flights", telling(({ sources }) => respondJson(flightsOf(sources, MAX_LISTED)))],
@@ -35,18 +42,28 @@ const ROUTES: ReadonlyMap<string, Route> = new Map<string, Route>([
   ["/api/purge", { reads: false, answer: purge }],
 ]);
 
+/** What a listener serves: everything, or what machines ask alone. */
+export type Serving = "everything" | "figures";
+
 /** Answers one request. Never rejects: what fails is logged and a 500. */
-export async function answer(site: Site, request: Request, address: string): Promise<Response> {
+export async function answer(
+  site: Site,
+  { request, address, serving }: { request: Request; address: string; serving: Serving },
+): Promise<Response> {
   if (request.url.length > MAX_URL_CHARS) return respondText("URL too long\n", { status: 414 });
-  const url = URL.parse(request.url); // made of the Host field, which may be anything
-  if (url === null) return respondText("Bad request: no such host\n", { status: 400 });
+  const url = new URL(request.url);
   const { pathname } = url;
   const asset = ASSETS.get(pathname);
   const route = ROUTES.get(pathname);
+  if (!route?.isFigure) {
+    if (serving === "figures") return notFound();
+    if (!isKnownHost(url.hostname)) return respondText(MISDIRECTED, { status: 421 });
+  }
   try {
     if (asset !== undefined) return refuseToRead(request) ?? assetResponse(asset, request);
     if (route === undefined) return notFound();
-    const refusal = route.reads ? refuseToRead(request, route.bucket?.(site)) : undefined;
+    const bucket = route.buckets?.(site).of(address);
+    const refusal = route.reads ? refuseToRead(request, bucket) : undefined;
     // The server leaves the body of a HEAD out, and keeps its length.
     return refusal ?? await route.answer(site, { request, url, address });
   } catch (error) {
@@ -56,7 +73,7 @@ export async function answer(site: Site, request: Request, address: string): Pro
 }
 
 function telling(answer: Route["answer"]): Route {
-  return { reads: true, bucket: ({ reads }) => reads, answer };
+  return { reads: true, buckets: ({ reads }) => reads, answer };
 }
 
 function refuseToRead(request: Request, bucket?: TokenBucket): Response | undefined {

@@ -1,7 +1,7 @@
-import { TokenBucket } from "../connection/mod.ts";
 import { BucketsByAddress } from "./buckets_by_address.ts";
 import { Events } from "./events.ts";
 import { History } from "./history.ts";
+import { RateLimit } from "../telemetry/mod.ts";
 import type { AdminSources } from "./sources.ts";
 import { statusOf } from "./status.ts";
 
@@ -11,7 +11,7 @@ const EVERY_MS = 1_000;
 /** Age up to which a snapshot answers whoever asks: one is made ten times a second at most, however often they ask. */
 const FRESH_MS = 100;
 
-/** Questions about the state, of everybody together: a page asks once a second, and each costs a fraction of a millisecond. */
+/** Questions about the state, of one address: a page asks once a second, and each costs a fraction of a millisecond. */
 const READS = { perSecond: 50, burst: 200 };
 
 /** Scrapes: every few seconds from each scraper, at two milliseconds each. */
@@ -28,10 +28,11 @@ export class Site {
   readonly sources: AdminSources;
   readonly events = new Events();
   readonly history: History;
-  readonly reads = new TokenBucket(READS);
-  readonly scrapes = new TokenBucket(SCRAPES);
+  readonly reads = new BucketsByAddress(READS);
+  readonly scrapes = new BucketsByAddress(SCRAPES);
   readonly writes = new BucketsByAddress(WRITES);
   readonly failures = new BucketsByAddress(FAILURES);
+  readonly #troubles = new RateLimit();
   #timer: ReturnType<typeof setInterval> | undefined;
   #lastMs = performance.now();
   #snapshot = "";
@@ -53,6 +54,12 @@ export class Site {
   stop(): void {
     clearInterval(this.#timer);
     this.events.close();
+  }
+
+  /** A connection could not be accepted. */
+  unaccepted(why: string): void {
+    if (this.#troubles.admit("accept") === undefined) return;
+    this.sources.log.warn("Cannot accept an admin connection", { error: why });
   }
 
   /** The state as JSON, on one line. */

@@ -18,8 +18,8 @@ export interface AdminSources {
     readonly origins: ReadonlyMap<string, Origin>;
     readonly warnings: readonly string[];
   };
-  /** The token that calls which change something must bring (ADMIN_TOKEN); without one no such call exists. */
-  readonly adminToken: string | undefined;
+  /** The token that calls which change something must bring, as it is now; without one no such call exists. */
+  readonly adminToken: () => string | undefined;
   readonly version: string;
   readonly commit: string;
   readonly log: Logger;

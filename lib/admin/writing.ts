@@ -30,7 +30,8 @@ export function purge(site: Site, asking: Asking): Response {
 /** Why a call that would change something is not made; undefined when it may be. */
 function refuse(site: Site, asking: Asking): Response | undefined {
   const { request, address } = asking;
-  const { adminToken, log } = site.sources;
+  const { log } = site.sources;
+  const adminToken = site.sources.adminToken();
   if (adminToken === undefined) return notFound();
   if (request.method !== "POST") {
     return respondText("Only POST here\n", { status: 405, headers: { allow: "POST" } });

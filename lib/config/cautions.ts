@@ -46,10 +46,10 @@ const CAUTIONS: readonly Caution[] = [
   {
     env: "ADMIN_TOKEN",
     ofCollapsing: false,
-    applies: ({ adminToken, metricsHost }) =>
-      adminToken !== undefined && !LOOPBACK.includes(metricsHost),
-    means: "is sent without TLS, and METRICS_HOST takes calls from other machines: " +
-      "set it to 127.0.0.1, or let nobody else reach the port",
+    applies: ({ adminToken, adminTokenPath, adminHost }) =>
+      (adminToken ?? adminTokenPath) !== undefined && !LOOPBACK.includes(adminHost),
+    means: "is sent without TLS, and the page takes calls from other machines: " +
+      "set ADMIN_HOST to 127.0.0.1 and ADMIN_PORT to a port of its own, or let nobody else reach it",
   },
 ];
 

@@ -15,6 +15,27 @@ export const CROSS_CHECKS: readonly Rule[] = [
     why: "GRPC_PORT is the same; expected another port, or 0 for a free one",
   },
   {
+    env: "ADMIN_PORT",
+    beside: "GRPC_PORT",
+    broken: (s) =>
+      s.adminPort !== 0 && s.adminPort === s.grpcPort && s.adminPort !== s.metricsPort &&
+      hostsOverlap({ ...s, metricsHost: s.adminHost }),
+    why: "GRPC_PORT is the same; expected another port, or 0 for a free one",
+  },
+  {
+    env: "ADMIN_HOST",
+    beside: "ADMIN_PORT",
+    broken: (s) =>
+      s.adminPort !== 0 && s.adminPort === s.metricsPort && s.adminHost !== s.metricsHost,
+    why: "METRICS_PORT is the same on another address; expected ADMIN_PORT beside it",
+  },
+  {
+    env: "ADMIN_TOKEN",
+    beside: "ADMIN_TOKEN_FILE",
+    broken: (s) => s.adminToken !== undefined && s.adminTokenPath !== undefined,
+    why: "ADMIN_TOKEN_FILE is set too; expected one of the two",
+  },
+  {
     env: "BACKEND_ADDRESS",
     beside: "GRPC_PORT",
     broken: (s) => s.backends.some((backend) => isSelf(backend, s)),

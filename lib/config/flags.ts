@@ -9,6 +9,8 @@ export interface FlagSpec {
   readonly bare: boolean;
   /** What stands for the value in help text. */
   readonly placeholder: string;
+  /** A variable that is to be used in its stead: the flag is refused, since `ps` would show a secret to everybody. */
+  readonly instead?: string;
 }
 
 /** The flags that were given. */
@@ -39,6 +41,11 @@ export function readFlags(args: readonly string[], specs: readonly FlagSpec[]): 
     const value = token.value ?? (spec?.bare ? "true" : undefined);
     if (spec === undefined) {
       unknown.add(args[token.index] ?? token.rawName); // -abc is three tokens, and one mistake
+    } else if (spec.instead !== undefined) {
+      problems.push(
+        `Cannot take ${spec.flag}: everybody on the machine can read flags; ` +
+          `set ${spec.instead} or ${spec.instead}_FILE`,
+      );
     } else if (value === undefined || isAnotherFlag(value, token.inlineValue)) {
       problems.push(
         `Cannot read ${spec.flag}: expected a value, as in ${spec.flag} ${spec.placeholder}`,

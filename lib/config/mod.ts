@@ -34,7 +34,7 @@ export { type Kind, optional, type Parsed } from "./kinds/kind.ts";
 export { HEADER_NAMES, METADATA } from "./kinds/header_names.ts";
 export { METHOD } from "./kinds/methods.ts";
 export { count, PORT } from "./kinds/number.ts";
-export { HTTP_URL, SERVICE } from "./kinds/text.ts";
+export { HTTP_URL, SERVICE, TOKEN } from "./kinds/text.ts";
 export { optionsMarkdown } from "./markdown.ts";
 export { nearest } from "./nearest.ts";
 export { type Group, GROUPS, type Option } from "./option.ts";

@@ -15,6 +15,8 @@ export interface Option<Value = unknown> {
   readonly required?: true;
   /** Another variable, whose value counts when nothing was given. */
   readonly sameAs?: string;
+  /** True for a secret: there is no flag, since `ps` shows flags to everybody on the machine. */
+  readonly flagless?: true;
   /** True when the Go original has the variable too, under this name. */
   readonly original?: true;
   /** What the variable means, in one line; names of values in backticks. */

@@ -1,14 +1,14 @@
-import { BACKENDS, LISTEN_ADDRESS, LISTEN_HOST } from "./kinds/address.ts";
+import { BACKENDS } from "./kinds/address.ts";
 import { BOOLEAN, oneOf } from "./kinds/choice.ts";
 import { DURATION, POSITIVE_DURATION } from "./kinds/duration.ts";
 import { HEADER_NAMES } from "./kinds/header_names.ts";
 import { optional } from "./kinds/kind.ts";
 import { METHODS } from "./kinds/methods.ts";
-import { count, ENTRIES, PORT, RATIO } from "./kinds/number.ts";
-import { OCTAL_MODE } from "./kinds/octal_mode.ts";
+import { count, ENTRIES, RATIO } from "./kinds/number.ts";
 import { ROUTING } from "./kinds/routing.ts";
 import { SIZE } from "./kinds/size.ts";
-import { CACHE_URL, HOST_NAME, PATH, TOKEN } from "./kinds/text.ts";
+import { CACHE_URL, HOST_NAME, PATH } from "./kinds/text.ts";
+import { LISTEN_OPTIONS } from "./listen_options.ts";
 import { option } from "./option.ts";
 
 /**
@@ -25,45 +25,7 @@ const LOG_LEVEL = oneOf(["debug", "info", "warn", "error"], new Map([["warning",
  * reads have the names they have in its options, and units are part of a name.
  */
 export const OPTION_TABLE = {
-  grpcPort: option("GRPC_PORT", PORT, {
-    group: "listen",
-    fallback: "50052",
-    original: true,
-    help: "where callers connect (h2c, or TLS when a certificate is set); 0 takes a free port",
-  }),
-  grpcHost: option("GRPC_HOST", LISTEN_ADDRESS, {
-    group: "listen",
-    fallback: "[::]",
-    help:
-      "address to listen on, both IP versions (`0.0.0.0` where IPv6 is off); or `unix:/path`, " +
-      "and no port then",
-  }),
-  grpcSocketMode: option("GRPC_SOCKET_MODE", OCTAL_MODE, {
-    group: "listen",
-    fallback: "0660",
-    help: "permissions of the unix socket when GRPC_HOST is one, whatever the umask",
-  }),
-  stallTimeoutMs: option("GRPC_STALL_TIMEOUT", DURATION, {
-    group: "listen",
-    fallback: "5m",
-    help: "a call whose reply waits unread by its caller for so long ends with " +
-      "RESOURCE_EXHAUSTED; 0 never",
-  }),
-  metricsPort: option("METRICS_PORT", PORT, {
-    group: "listen",
-    fallback: "2112",
-    original: true,
-    help: "admin listener: /metrics, /health, /ready, / (live page), /api/…; 0 takes a free port",
-  }),
-  metricsHost: option("METRICS_HOST", LISTEN_HOST, {
-    group: "listen",
-    fallback: "[::]",
-    help: "address of the admin listener",
-  }),
-  adminToken: option("ADMIN_TOKEN", optional(TOKEN), {
-    group: "listen",
-    help: "bearer token without which no state-changing admin call exists",
-  }),
+  ...LISTEN_OPTIONS,
   backends: option("BACKEND_ADDRESS", BACKENDS, {
     group: "backend",
     required: true,

@@ -61,10 +61,11 @@ export function readSettings(
 }
 
 function optionFlags() {
-  return OPTIONS.map(({ env, kind }) => ({
+  return OPTIONS.map(({ env, kind, flagless = false }) => ({
     flag: flagOf(env),
     bare: kind.bare ?? false,
     placeholder: kind.placeholder,
+    ...(flagless && { instead: env }),
   }));
 }
 

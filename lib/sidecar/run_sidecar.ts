@@ -38,6 +38,7 @@ export async function runSidecar(
     grpc_port: sidecar.grpcPort,
     ...(path === undefined ? {} : { grpc_path: path }),
     metrics_port: sidecar.metricsPort,
+    ...(sidecar.adminPort !== sidecar.metricsPort && { admin_port: sidecar.adminPort }),
     backend: settings.backends.map(({ name }) => name).join(","),
     mode: settings.mode,
     methods: settings.methods.join(","),

@@ -1,4 +1,4 @@
-import { type Admin, startAdmin } from "../admin/mod.ts";
+import { type Admin, PagesRefused, startAdmin } from "../admin/mod.ts";
 import { COMMIT, type Origin, type Settings, VERSION } from "../config/mod.ts";
 import { Proxy } from "../proxy/mod.ts";
 import { createMetrics, type Logger, loggingObserver, type Metrics } from "../telemetry/mod.ts";
@@ -19,8 +19,10 @@ export interface SettingsBackground {
 export interface Sidecar {
   /** Port that callers connect to; 0 when they use a unix socket. */
   readonly grpcPort: number;
-  /** Port of /metrics, /health, /ready, the live page and /api. */
+  /** Port of /metrics, /health and /ready. */
   readonly metricsPort: number;
+  /** Port of the live page and /api: the same unless ADMIN_PORT is another. */
+  readonly adminPort: number;
   readonly proxy: Proxy;
   /** Alarms that are set now: none once the sidecar has stopped, unless one was forgotten. */
   readonly alarms: number;
@@ -80,6 +82,7 @@ export function startSidecar(
   return {
     grpcPort: opened.listening.port,
     metricsPort: opened.admin.port,
+    adminPort: opened.admin.pagePort,
     proxy,
     get alarms() {
       return timers.pending;
@@ -111,11 +114,13 @@ function openPorts(
     const admin = startAdmin({
       hostname: settings.metricsHost,
       port: settings.metricsPort,
+      ...(hasOwnPages(settings) &&
+        { pages: { hostname: settings.adminHost, port: settings.adminPort } }),
       metrics,
       readiness: () => proxy.readiness,
       proxy,
       configuration: { settings, origins, warnings },
-      adminToken: settings.adminToken,
+      adminToken: () => files.adminToken.current,
       version: VERSION,
       commit: COMMIT,
       log,
@@ -131,6 +136,11 @@ function openPorts(
       cause: error,
     });
   }
+}
+
+/** Whether the page and /api have a listener of their own. */
+function hasOwnPages({ adminHost, adminPort, metricsHost, metricsPort }: Settings): boolean {
+  return adminPort !== metricsPort || adminHost !== metricsHost;
 }
 
 async function stopSidecar(
@@ -164,6 +174,9 @@ function portTrouble(
 ): string {
   const why = error instanceof Error ? error.message : String(error);
   if (!grpcIsOpen) return callersTrouble(settings, why);
-  const { metricsHost, metricsPort } = settings;
+  const { metricsHost, metricsPort, adminHost, adminPort } = settings;
+  if (error instanceof PagesRefused) {
+    return `Cannot listen on ${adminHost} port ${adminPort}: ${why}; set ADMIN_PORT to a free port`;
+  }
   return `Cannot listen on ${metricsHost} port ${metricsPort}: ${why}; set METRICS_PORT to a free port`;
 }

@@ -59,7 +59,7 @@ Deno.test("/api/keys tells the hottest keys as digests", async () => {
 
 Deno.test("/api/config shows every setting with its origin, no secret, and how methods were judged", async () => {
   await using backend = new GatedBackend({ open: true });
-  const token = "s3cr3t-pa55word";
+  const token = "s3cr3t-pa55word-long";
   const variables = { ADMIN_TOKEN: token, COLLAPSER_CACHE_DURATION: "1s" };
   await using local = await LocalSidecar.before(backend, variables);
   await using client = await clientOf(local.port);

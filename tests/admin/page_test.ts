@@ -209,7 +209,7 @@ browserTest("the page treats all that callers choose as text", async () => {
 
 browserTest("the page shows the configuration, what is from where, and no secret", async () => {
   await using backend = new GatedBackend({ open: true });
-  const token = "s3cr3t-pa55word";
+  const token = "s3cr3t-pa55word-long";
   await using local = await LocalSidecar.before(backend, { ...STORED_LONG, ADMIN_TOKEN: token });
   await using open = await openPage(local);
   await until(async () => (await rowsOf(open, "config")).length > 0, "the configuration");

@@ -98,14 +98,38 @@ Deno.test("answer refuses who asks too often, and never a probe", async () => {
   });
 });
 
-Deno.test("answer tells no page by a Host of its choice", async () => {
+Deno.test("answer tells no page by a name that a stranger may own, and figures by any", async () => {
   await withAdmin({}, async ({ admin }) => {
-    const text = await askRaw(
-      admin.port,
-      "GET /api/config HTTP/1.1\r\nhost: evil.example\r\norigin: http://evil.example\r\n" +
-        "connection: close\r\n\r\n",
-    );
-    assertStringIncludes(text, "200 OK"); // scrapers come by any name
-    assert(!/access-control/i.test(text));
+    const ask = (path: string, host: string) =>
+      askRaw(
+        admin.port,
+        `GET ${path} HTTP/1.1\r\nhost: ${host}\r\norigin: http://${host}\r\nconnection: close\r\n\r\n`,
+      );
+    for (const path of ["/", "/page.js", "/api/config", "/api/events", "/api/purge", "/nothing"]) {
+      assertStringIncludes(await ask(path, "evil.example"), "421 Misdirected Request", path);
+    }
+    for (const path of ["/metrics", "/health", "/ready"]) {
+      const text = await ask(path, "evil.example"); // scrapers come by any name
+      assertStringIncludes(text, "200 OK", path);
+      assert(!/access-control/i.test(text));
+    }
+    for (const host of ["127.0.0.1:2112", "[::1]", "localhost", "pod-7", "collapser.team.svc"]) {
+      assertStringIncludes(await ask("/api/config", host), "200 OK", host);
+    }
+  });
+});
+
+Deno.test("answer keeps pages from the listener of figures where they have one of their own", async () => {
+  await withAdmin({ pages: { hostname: "127.0.0.1", port: 0 } }, async ({ admin, ask }) => {
+    for (const path of ["/metrics", "/health", "/ready"]) {
+      assertEquals((await ask(path)).status, 200, path);
+    }
+    for (const path of ["/", "/page.js", "/api/config", "/api/purge"]) {
+      assertEquals((await ask(path)).status, 404, path);
+    }
+    for (const path of ["/", "/api/config", "/metrics", "/health", "/ready"]) {
+      const answer = await fetch(`http://127.0.0.1:${admin.pagePort}${path}`);
+      assertEquals([answer.status, (await answer.text()).length > 0], [200, true], path);
+    }
   });
 });

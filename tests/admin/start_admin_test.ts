@@ -1,5 +1,5 @@
 import { assertEquals, assertInstanceOf, assertStringIncludes, assertThrows } from "@std/assert";
-import { startAdmin } from "../../lib/admin/mod.ts";
+import { PagesRefused, startAdmin } from "../../lib/admin/mod.ts";
 import { within } from "../support/waiting.ts";
 import { askRaw } from "../support/raw_http.ts";
 import { holdingTimer } from "../support/held_timer.ts";
@@ -117,6 +117,19 @@ Deno.test("startAdmin throws what the system says when the port is taken", async
         }),
       Deno.errors.AddrInUse,
     );
+    return Promise.resolve();
+  });
+});
+
+Deno.test("startAdmin says that the page's port is taken, and leaves the other one free", async () => {
+  await withAdmin({}, ({ admin }) => {
+    const { port } = admin;
+    const options = { hostname: "127.0.0.1", port: 0, ...sourcesOf([]) };
+    const error = assertThrows(
+      () => startAdmin({ ...options, pages: { hostname: "127.0.0.1", port } }),
+      PagesRefused,
+    );
+    assertInstanceOf(error.cause, Deno.errors.AddrInUse);
     return Promise.resolve();
   });
 });

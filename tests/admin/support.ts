@@ -59,7 +59,7 @@ export function sourcesOf(logged: Record<string, unknown>[]): AdminSources {
       origins: new Map(),
       warnings: [],
     },
-    adminToken: undefined,
+    adminToken: () => undefined,
     version: "1.2.3",
     commit: "abc",
     log,

@@ -5,7 +5,7 @@ import { GatedBackend } from "../support/gated_backend.ts";
 import { LocalSidecar } from "../support/local_sidecar.ts";
 import { withAdmin } from "./support.ts";
 
-const TOKEN = "let-me-in";
+const TOKEN = "let-me-in-please";
 const { getGreeting } = HELLO_PATHS;
 const GET_OTHER = "/hello.v1.Other/GetOther";
 const KEEPING = { COLLAPSER_CACHE_DURATION: "1m", ADMIN_TOKEN: TOKEN };
@@ -78,7 +78,7 @@ Deno.test("/api/purge does not exist without ADMIN_TOKEN", async () => {
 });
 
 Deno.test("/api/purge takes POST alone", async () => {
-  await withAdmin({ adminToken: TOKEN }, async ({ admin }) => {
+  await withAdmin({ adminToken: () => TOKEN }, async ({ admin }) => {
     for (const method of ["GET", "PUT", "DELETE", "PATCH", "OPTIONS", "HEAD"]) {
       const { status, headers } = await purge(admin.port, "", { method });
       assertEquals([status, headers.get("allow")], [405, "POST"], method);
@@ -87,7 +87,7 @@ Deno.test("/api/purge takes POST alone", async () => {
 });
 
 Deno.test("POST /api/purge is refused without the token, in the same words whatever was given", async () => {
-  await withAdmin({ adminToken: TOKEN }, async ({ admin, logged }) => {
+  await withAdmin({ adminToken: () => TOKEN }, async ({ admin, logged }) => {
     for (const token of ["", "wrong", `${TOKEN}x`]) {
       const { status, text, headers } = await purge(admin.port, "", { token });
       assertEquals([status, text], [401, "Not without the token\n"], token);
@@ -101,7 +101,7 @@ Deno.test("POST /api/purge is refused without the token, in the same words whate
 });
 
 Deno.test("POST /api/purge is refused when a page of another site asks, token or not", async () => {
-  await withAdmin({ adminToken: TOKEN }, async ({ admin }) => {
+  await withAdmin({ adminToken: () => TOKEN }, async ({ admin }) => {
     const own = `http://127.0.0.1:${admin.port}`;
     const foreign = [
       { origin: "http://evil.example" },
@@ -120,7 +120,7 @@ Deno.test("POST /api/purge is refused when a page of another site asks, token or
 });
 
 Deno.test("POST /api/purge refuses what it does not understand, and purges nothing then", async () => {
-  await withAdmin({ adminToken: TOKEN }, async ({ admin }) => {
+  await withAdmin({ adminToken: () => TOKEN }, async ({ admin }) => {
     for (
       const query of [
         "?method=",
@@ -136,7 +136,7 @@ Deno.test("POST /api/purge refuses what it does not understand, and purges nothi
 });
 
 Deno.test("POST /api/purge reads a bounded body, however its length is told", async () => {
-  await withAdmin({ adminToken: TOKEN }, async ({ admin }) => {
+  await withAdmin({ adminToken: () => TOKEN }, async ({ admin }) => {
     const long = "x".repeat(2_000);
     assertEquals((await purge(admin.port, "", { body: "{}" })).status, 200);
     assertEquals((await purge(admin.port, "", { body: long })).status, 413);
@@ -146,7 +146,7 @@ Deno.test("POST /api/purge reads a bounded body, however its length is told", as
 });
 
 Deno.test("POST /api/purge is bounded in rate", async () => {
-  await withAdmin({ adminToken: TOKEN }, async ({ admin }) => {
+  await withAdmin({ adminToken: () => TOKEN }, async ({ admin }) => {
     let last = await purge(admin.port);
     for (let i = 0; i < 2_000 && last.status === 200; i++) last = await purge(admin.port);
     assertEquals(last.status, 429);
@@ -155,7 +155,7 @@ Deno.test("POST /api/purge is bounded in rate", async () => {
 });
 
 Deno.test("POST /api/purge answers and logs wrong tokens at a limited rate, and always takes the right one", async () => {
-  await withAdmin({ adminToken: TOKEN }, async ({ admin, logged }) => {
+  await withAdmin({ adminToken: () => TOKEN }, async ({ admin, logged }) => {
     const wrong: number[] = [];
     for (let i = 0; i < 12; i++) wrong.push((await purge(admin.port, "", { token: "no" })).status);
     assertEquals(wrong.slice(0, 5), Array(5).fill(401));

@@ -2,6 +2,8 @@ import { assertEquals } from "@std/assert";
 import { cautions } from "../../lib/config/cautions.ts";
 import { settingsOf } from "./support.ts";
 
+const LONG = "t".repeat(16);
+
 function cautionedBy(variables: Record<string, string>): readonly (string | undefined)[] {
   return cautions(settingsOf(variables)).map((line) => line.split(" ")[0]);
 }
@@ -21,16 +23,18 @@ Deno.test("cautions names each setting that can hurt", () => {
     [{ COLLAPSER_CACHE_ERRORS: "true", COLLAPSER_CACHE_DURATION: "0" }, []],
     [{ COLLAPSER_CACHE_DURATION: "1m" }, []],
     [{ COLLAPSER_CACHE_DURATION: "61s" }, ["COLLAPSER_CACHE_DURATION"]],
-    [{ ADMIN_TOKEN: "t" }, ["ADMIN_TOKEN"]],
-    [{ ADMIN_TOKEN: "t", METRICS_HOST: "10.0.0.1" }, ["ADMIN_TOKEN"]],
-    [{ ADMIN_TOKEN: "t", METRICS_HOST: "127.0.0.1" }, []],
-    [{ ADMIN_TOKEN: "t", METRICS_HOST: "[::1]" }, []],
-    [{ ADMIN_TOKEN: "t", METRICS_HOST: "localhost" }, []],
+    [{ ADMIN_TOKEN: LONG }, ["ADMIN_TOKEN"]],
+    [{ ADMIN_TOKEN: LONG, METRICS_HOST: "10.0.0.1" }, ["ADMIN_TOKEN"]],
+    [{ ADMIN_TOKEN: LONG, METRICS_HOST: "127.0.0.1" }, []],
+    [{ ADMIN_TOKEN: LONG, METRICS_HOST: "[::1]" }, []],
+    [{ ADMIN_TOKEN: LONG, METRICS_HOST: "localhost" }, []],
+    [{ ADMIN_TOKEN: LONG, ADMIN_HOST: "127.0.0.1", ADMIN_PORT: "2113" }, []],
+    [{ ADMIN_TOKEN_FILE: "/run/token" }, ["ADMIN_TOKEN"]],
   ] as const;
   for (const [variables, want] of cases) assertEquals(cautionedBy(variables), [...want]);
 });
 
 Deno.test("cautions is silent about collapsing when nothing collapses", () => {
   assertEquals(cautionedBy({ COLLAPSER_METHODS: "*", COLLAPSER_MODE: "off" }), []);
-  assertEquals(cautionedBy({ ADMIN_TOKEN: "t", COLLAPSER_MODE: "off" }), ["ADMIN_TOKEN"]);
+  assertEquals(cautionedBy({ ADMIN_TOKEN: LONG, COLLAPSER_MODE: "off" }), ["ADMIN_TOKEN"]);
 });

@@ -57,3 +57,21 @@ Deno.test("readFlags misses a value at the end and before the next flag", () => 
   assertEquals(problemsOf("--grpc-port"), [problem]);
   assertEquals(problemsOf("--grpc-port", "--use-tls"), [problem]);
 });
+
+Deno.test("readFlags takes no secret, which everybody on the machine could read, and does not repeat it", () => {
+  const token = {
+    flag: "--admin-token",
+    bare: false,
+    placeholder: "TOKEN",
+    instead: "ADMIN_TOKEN",
+  };
+  for (const args of [["--admin-token", "hunter2"], ["--admin-token=hunter2"], ["--admin-token"]]) {
+    assertEquals(readFlags(args, [token]), {
+      values: new Map(),
+      problems: [
+        "Cannot take --admin-token: everybody on the machine can read flags; " +
+        "set ADMIN_TOKEN or ADMIN_TOKEN_FILE",
+      ],
+    });
+  }
+});

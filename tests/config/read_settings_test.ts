@@ -9,7 +9,10 @@ Deno.test("readSettings fills in every default", () => {
     grpcSocketMode: 0o660,
     metricsPort: 2_112,
     metricsHost: "::",
+    adminPort: 2_112,
+    adminHost: "::",
     adminToken: undefined,
+    adminTokenPath: undefined,
     backends: [
       { name: "db:50051", address: { host: "db", port: 50_051 }, resolves: false },
     ],
@@ -93,6 +96,8 @@ Deno.test("readSettings reads each variable into its setting", () => {
     grpcHost: "127.0.0.1",
     metricsPort: 9_090,
     metricsHost: "::1",
+    adminPort: 9_090,
+    adminHost: "::1",
     backends: [{ name: "a", address: { host: "db", port: 1 }, resolves: true }],
     backendTimeoutMs: 90_000,
     backendConnectTimeoutMs: 1_000,
@@ -121,7 +126,7 @@ Deno.test("readSettings reads each variable into its setting", () => {
 
 Deno.test("readSettings reads what backends are and how each side speaks TLS into settings", () => {
   const settings = settingsOf({
-    ADMIN_TOKEN: "t",
+    ADMIN_TOKEN: "t".repeat(16),
     BACKEND_USE_TLS: "1",
     BACKEND_TLS_CA: "a",
     BACKEND_TLS_CERT: "b",
@@ -139,7 +144,7 @@ Deno.test("readSettings reads what backends are and how each side speaks TLS int
   });
   assertEquals(settings, {
     ...settingsOf(),
-    adminToken: "t",
+    adminToken: "t".repeat(16),
     backendUseTls: true,
     backendTlsCaPath: "a",
     backendTlsCertPath: "b",

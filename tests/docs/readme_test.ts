@@ -178,11 +178,11 @@ async function serves(command: string): Promise<void> {
 async function purges(command: string): Promise<void> {
   const [, path = ""] = /localhost:2112(\/[^']*)/.exec(command) ?? [];
   await using sidecar = await SidecarProcess.start({
-    ...{ BACKEND_ADDRESS: "127.0.0.1:1", ADMIN_TOKEN: "secret" },
+    ...{ BACKEND_ADDRESS: "127.0.0.1:1", ADMIN_TOKEN: "a-secret-of-the-test" },
   });
   const answer = await fetch(`http://127.0.0.1:${sidecar.metricsPort}${path}`, {
     method: "POST",
-    headers: { authorization: "Bearer secret" },
+    headers: { authorization: "Bearer a-secret-of-the-test" },
   });
   assert(answer.ok, `${answer.status} ${sidecar.said}`);
   await answer.body?.cancel();

@@ -89,6 +89,7 @@ async function catchUp() {
     config = configuration;
     showConfig();
   } catch {
+    if (source?.readyState !== EventSource.OPEN) return; // lost altogether, which says so and tries again
     connectionIs("lost", "Some figures could not be had; trying again…");
     retry = setTimeout(connect, RETRY_MS);
   }

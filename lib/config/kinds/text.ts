@@ -23,14 +23,20 @@ export const SERVICE: Kind<string> = {
   show: (name) => name,
 };
 
+/** A shorter token can be guessed by somebody who may try for a week. */
+const MIN_TOKEN_CHARS = 16;
+
 /** A bearer token of characters that a header can carry (RFC 9110 §5.5), without a space. */
 export const TOKEN: Kind<string> = {
   placeholder: "TOKEN",
   secret: true,
   parse(text) {
-    return /^[\x21-\x7e]+$/.test(text)
-      ? { value: text }
-      : { why: "expected visible ASCII characters and no spaces" };
+    if (!/^[\x21-\x7e]+$/.test(text)) {
+      return { why: "expected visible ASCII characters and no spaces" };
+    }
+    return text.length >= MIN_TOKEN_CHARS ? { value: text } : {
+      why: `expected ${MIN_TOKEN_CHARS} characters or more, such as openssl rand -hex 16 gives`,
+    };
   },
   show: () => "(set)",
 };

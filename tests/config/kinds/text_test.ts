@@ -22,11 +22,15 @@ Deno.test("HOST_NAME refuses what no certificate names", () => {
 });
 
 Deno.test("TOKEN takes what a header can carry and never shows it", () => {
-  assertEquals(TOKEN.parse("s3cr3t!"), { value: "s3cr3t!" });
+  const token = "s3cr3t!s3cr3t!s3";
+  assertEquals(TOKEN.parse(token), { value: token });
+  assertEquals(TOKEN.parse(token.slice(1)), {
+    why: "expected 16 characters or more, such as openssl rand -hex 16 gives",
+  });
   for (const text of ["", "two words", "t\u00f6ken", "a\tb"]) {
     assertEquals(TOKEN.parse(text), { why: "expected visible ASCII characters and no spaces" });
   }
-  assertEquals(TOKEN.show("s3cr3t!"), "(set)");
+  assertEquals(TOKEN.show(token), "(set)");
 });
 
 Deno.test("CACHE_URL reads redis and valkey URLs and masks the password", () => {
