@@ -217,6 +217,7 @@ export class ConnectionPool {
     if (session.wasOfUse) this.#pauseMs = 0;
     if (this.#pauseMs > 0 || !session.connection.ready) return this.#pause(why);
     this.#pauseMs = FIRST_PAUSE_MS; // unless the next one is of use, too
+    timers.cancel(this.#retry); // a pause after another one is no reason to be without any
     this.connect();
   }
 

@@ -147,6 +147,31 @@ Deno.test("ConnectionPool asks at once for a new connection when one that has wo
   });
 });
 
+Deno.test("ConnectionPool that pauses after one connection asks at once when the last one is lost", async () => {
+  await withRig({ backendConnections: 2 }, async (rig) => {
+    const caller = await rig.caller();
+    caller.call(GET, "1");
+    await rig.settle();
+    rig.request(0).replies(["one"]);
+    await rig.settle();
+    const [kept, dropped] = rig.backends;
+    dropped!.socket.ends();
+    await rig.settle();
+    rig.backend.socket.ends(); // the one in its place is good for nothing either, so there is a pause
+    await rig.settle();
+    assertEquals(rig.dials.length, 3);
+    kept!.socket.ends();
+    await rig.settle();
+    assertEquals(rig.dials.length, 5);
+    const call = caller.call(GET, "2");
+    await rig.settle();
+    rig.request(1).replies(["two"]);
+    await rig.settle();
+    call.expects(0, "two");
+    assertEquals(rig.heard, ["main up"]);
+  });
+});
+
 Deno.test("ConnectionPool never has more streams open than its peer allows, and widens up to need (scenario 10)", async () => {
   await withRig({
     backendSettings: [[SETTING.maxConcurrentStreams, 1]],
