@@ -2,9 +2,13 @@ import { assert, assertEquals } from "@std/assert";
 import type { BackendCounters } from "../../../lib/observe/mod.ts";
 import { WIDE } from "../../support/peer_end.ts";
 import { type Asked, checkAge, checkEnds, checkOwner, checkReply, HEALTH } from "./asked.ts";
+import type { Answer } from "./answers.ts";
 import type { FickleCallers } from "./fickle_callers.ts";
 import { nameAt } from "./hosts.ts";
 import type { Scene } from "./scene.ts";
+
+/** Quiet after which a reply that has begun may be taken for a stream (see BACKEND_MAX_CONCURRENT). */
+const QUIET_MS = 100;
 
 /** What is under way at each backend, as it is counted: within its bounds at all times, and nothing in the end. */
 export class Accounts {
@@ -40,12 +44,18 @@ export class Accounts {
     const { rig, answers, rules } = this.#scene;
     const open = rig.requestsAt(host).filter((request) =>
       request.ended && request.messages.length < 2 && answers.isOpen(request) &&
-      answers.of(request).messages < 2
+      !this.#hasStreamed(answers.of(request))
     );
     for (const [path, most] of rules.mostAtOnce) {
       const count = open.filter((request) => request.path === path).length;
       assert(count <= most, `${count} calls of ${path} are at ${host}, ${most} may be`);
     }
+  }
+
+  /** The reply is a stream by its second message, or by its first one and the quiet after it. */
+  #hasStreamed({ messages, saidMs }: Answer): boolean {
+    const isQuiet = this.#scene.rig.clock.now() - saidMs >= QUIET_MS;
+    return messages > 1 || messages === 1 && isQuiet;
   }
 
   checkRest(): void {

@@ -15,6 +15,8 @@ export interface Answer {
   readonly place: number;
   isBegun: boolean;
   messages: number;
+  /** When the last message was sent. */
+  saidMs: number;
   /** DATA of the reply. */
   sentBytes: number;
   isOver: boolean;
@@ -40,8 +42,8 @@ export class Answers {
     let answer = this.#all.get(request);
     if (answer === undefined) {
       answer = {
-        ...{ place: this.#timeline.next(), isBegun: false, messages: 0, sentBytes: 0 },
-        ...{ isOver: false, isRefused: false },
+        ...{ place: this.#timeline.next(), isBegun: false, messages: 0 },
+        ...{ saidMs: 0, sentBytes: 0, isOver: false, isRefused: false },
       };
       this.#all.set(request, answer);
     }

@@ -116,6 +116,7 @@ export class FickleBackend {
     const bytes = text.length + MESSAGE_PREFIX_BYTES;
     if (bytes > answers.windowOf(request)) return;
     answer.messages++;
+    answer.saidMs = this.#scene.rig.clock.now();
     answer.sentBytes += bytes;
     request.sends(text);
   }
