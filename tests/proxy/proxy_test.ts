@@ -146,14 +146,20 @@ Deno.test("Proxy is not held up by callers that say nothing, or do not read, whe
   await withRig(async (rig) => {
     const [silent, stuck] = [await rig.caller(), await rig.caller()];
     silent.answersPings = false;
-    stuck.call(PUT, "1");
+    const call = stuck.call(PUT, "1");
     await rig.settle();
     stuck.socket.hold();
     const drained = watch(rig.proxy.drain(2_000));
     await rig.advance(DRAIN_ANSWER_MS + 4);
     assertEquals(silent.socket.isClosed, true);
-    await rig.advance(2_000 + 4);
+    await rig.advance(2_000 - 8); // it may read until the drain's time is over, and for as long again as the silent one
+    assertEquals([stuck.socket.isClosed, drained.left], [false, undefined]);
+    await rig.advance(12);
     assertEquals(drained.left, 1);
+    assertEquals(stuck.socket.wasCut, true);
+    stuck.socket.release();
+    await rig.settle();
+    call.expectsNothing(); // its 14 was in what nobody took
   });
 });
 

@@ -36,6 +36,8 @@ export class MemorySocket implements Socket {
   moves = 0;
   /** Calls of `close`; there should be one. */
   closes = 0;
+  /** It was closed while a write waited: what the peer had not taken by then never comes. */
+  wasCut = false;
   #events: Partial<SocketEvents>;
   #incoming: Uint8Array[] = [];
   #end: "open" | "ended" | { readonly why: unknown } = "open";
@@ -103,6 +105,7 @@ export class MemorySocket implements Socket {
     this.closes++;
     if (this.closes > 1) throw badResource();
     this.moves++;
+    this.wasCut = this.isWriting;
     this.failWrite(interrupted());
     this.#wake();
     this.#events.closed?.();

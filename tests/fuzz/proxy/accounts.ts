@@ -75,7 +75,9 @@ export function checkCalls(
   byId.delete("");
   for (const asked of callers.asked) {
     if (asked.path !== HEALTH) checkAnswer(asked);
-    if (!callers.lost.has(asked.caller) && !asked.call.cancelled) checkEnd(asked);
+    if (callers.lost.has(asked.caller) || asked.call.cancelled) continue;
+    if (isDrained && isCut(asked)) continue;
+    checkEnd(asked);
   }
   for (const caller of rig.callers) if (!callers.lost.has(caller)) checkEnds(caller);
 
@@ -93,6 +95,15 @@ export function checkCalls(
   }
 }
 
+/**
+ * The drain's time was over, and its caller had not read for as long again as callers are given to hear the end: the
+ * proxy closed the socket with the ends of its calls, and the GOAWAY, in a write that nobody took. A caller who does not
+ * read does not know of the drain, and may have gone on to call on that connection when it was closed.
+ */
+function isCut({ caller: { socket } }: Asked): boolean {
+  return socket.wasCut;
+}
+
 /** Each call that was heard has one outcome; who broke off may not have been heard. Returns how many have none. */
 export function checkOutcomes(
   { rig }: Scene,
@@ -102,8 +113,9 @@ export function checkOutcomes(
   const outcomes = Object.values(rig.outcomes).reduce((sum, count) => sum + count, 0);
   const uncounted = made - outcomes;
   assert(uncounted >= -callers.strays, `${outcomes} outcomes of ${made} calls`);
-  const mayBeUnheard = callers.asked.filter(({ caller, call }) =>
-    callers.lost.has(caller) || isDrained && call.reply.reset !== undefined
+  const mayBeUnheard = callers.asked.filter((asked) =>
+    callers.lost.has(asked.caller) ||
+    isDrained && (asked.call.reply.reset !== undefined || isCut(asked))
   );
   assert(uncounted <= mayBeUnheard.length, `${uncounted} calls have no outcome`);
   return uncounted;

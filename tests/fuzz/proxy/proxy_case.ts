@@ -121,11 +121,16 @@ export class ProxyCase {
     const { draws, rig: { callers, backends } } = this.#scene;
     const ends = [...callers, ...backends];
     if (ends.length === 0) return;
-    const { socket } = draws.pick(ends);
+    const end = draws.pick(ends);
+    const { socket } = end;
+    const at = ends.indexOf(end);
+    const who = at < callers.length ? `caller ${at + 1}` : `backend ${at - callers.length + 1}`;
     if (draws.chance(0.5)) {
+      draws.note(`${who} reads on`);
       this.#held.delete(socket);
       socket.release();
     } else {
+      draws.note(`${who} stops reading`);
       this.#held.add(socket);
       socket.hold();
     }
