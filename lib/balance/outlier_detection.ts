@@ -198,7 +198,7 @@ function successRate({ good, bad }: Host): number {
   return good / (good + bad);
 }
 
-/** Below it a rate is an outlier among these. */
+/** The success rate below which a host is an outlier among `rates` (gRFC A50: the mean less some standard deviations). */
 function leastRate(rates: readonly number[]): number {
   const mean = rates.reduce((sum, rate) => sum + rate, 0) / rates.length;
   const variance = rates.reduce((sum, rate) => sum + (rate - mean) ** 2, 0) / rates.length;

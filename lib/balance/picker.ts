@@ -7,10 +7,10 @@ export type Routing =
   | { readonly by: "key" | "round-robin" | "least-loaded" }
   | { readonly by: "header"; readonly name: string };
 
-/** Whom a call may go to. */
+/** Whether a call may go to a host. */
 export type Admits = (host: Host) => boolean;
 
-/** Picks one of those that are admitted; undefined when none is. */
+/** Picks one of the hosts that are admitted; undefined when none is. */
 export type Picker = (
   exchange: Exchange,
   hosts: readonly Host[],

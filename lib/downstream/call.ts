@@ -83,7 +83,7 @@ export class Call extends ReadingCall<Call> implements FlightWaiter, PassedCall,
     this.#pass(this.route.keyHead === undefined ? "method" : "streaming");
   }
 
-  /** Its connection holds too much for the rest of the message to be awaited. */
+  /** The caller's connection holds too much for the rest of the message to be awaited. */
   passUnfinished(): void {
     this.#pass(this.route.keyHead === undefined ? "method" : "size");
   }

@@ -239,7 +239,7 @@ export class FlightCall implements Reply, ReplySource, ExchangeOwner {
     this.#time?.joined(caller);
   }
 
-  /** This caller is given nothing yet. */
+  /** Whether the caller is given nothing yet. */
   holdsBack(caller: Patience): boolean {
     return this.#time?.holdsBack(caller) ?? false;
   }

@@ -135,7 +135,7 @@ export class FlightTime<R extends Reply> {
 }
 
 /**
- * Who is best to lead a second call: a caller without a deadline, since the backend is then told of none, or else the one
+ * The best of callers to lead a second call: one without a deadline, since the backend is then told of none, or else the one
  * with the most time.
  */
 export function mostPatient<W extends FlightWaiter>(callers: Iterable<W>): W | undefined {

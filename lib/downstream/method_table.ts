@@ -47,7 +47,7 @@ export interface Method {
   readonly service: Service;
   readonly verdict: Verdict;
   readonly policy: MethodPolicy;
-  /** Its own; they have a label once a backend has answered the method. */
+  /** Counters of the method's own; they have a label once a backend has answered it. */
   counters: MethodCounters;
   /** A backend has answered it with something other than UNIMPLEMENTED. */
   isConfirmed: boolean;

@@ -80,7 +80,7 @@ export class MissedSharing {
   }
 }
 
-/** Both are one DATA frame with the same payload; a body that was cut or let go of is not looked at. */
+/** Whether two requests are one DATA frame each, with the same payload; a body that was cut or let go of is not looked at. */
 function isSameMessage(a: FrameLog, b: FrameLog): boolean {
   const isOneFrame = a.end === FRAME_HEADER_BYTES + a.dataBytes && a.start === 0 && a.dataBytes > 0;
   return isOneFrame && a.end === b.end && a.dataBytes === b.dataBytes && b.start === 0 &&

@@ -4,7 +4,7 @@ import type { FrameLog, HeaderList } from "../wire/mod.ts";
 export interface RecentFlight {
   readonly head: unknown;
   readonly bodyKey: string;
-  /** Its backend call has ended. */
+  /** The flight's backend call has ended. */
   readonly landed: boolean;
 }
 

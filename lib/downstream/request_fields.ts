@@ -28,7 +28,7 @@ export const NO_FIELDS: Readonly<RequestFields> = {
   wantsDebug: false,
 };
 
-/** Reads them, or says why the call cannot be taken. */
+/** Reads the fields of a request that are meant for the sidecar, or says why the call cannot be taken. */
 export function readRequestFields(fields: readonly Field[]): RequestFields | { failure: Failure } {
   const read: RequestFields = { ...NO_FIELDS };
   let words: string[] | undefined;

@@ -18,7 +18,7 @@ export interface RequestRoute {
   readonly method: Method;
   /** Set when this is no gRPC call: the HTTP status that says so. */
   readonly httpStatus: number;
-  /** Whose answers may be shared; undefined when the method's may not. */
+  /** The head of the key under which the answer may be shared; undefined when the method's answers may not. */
   readonly keyHead: KeyHead<FlightCall> | undefined;
   /** One of the sidecar's own calls has come back to it. */
   readonly isCircular: boolean;

@@ -35,7 +35,7 @@ export interface CallReport {
   readonly method: string;
   /** The backend's name; "" before one was chosen. */
   readonly backend: string;
-  /** Since it began. */
+  /** Time since the call began, in ms. */
   readonly ageMs: number;
   readonly waitsFor: WaitingFor;
 }

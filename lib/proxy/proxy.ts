@@ -39,7 +39,7 @@ const DRAIN_ANSWER_MS = 500;
 
 /**
  * Callers' connections at once; more are closed as they come. A caller has one for each of its processes, so this is
- * more than a service has peers, and idle they take some 10 KiB each.
+ * more than a service has peers, and idle they take 10 to 20 KiB each.
  */
 const MAX_CALLER_CONNECTIONS = 10_000;
 

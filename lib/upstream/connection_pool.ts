@@ -52,9 +52,9 @@ export class ConnectionPool {
   readonly #owner: PoolOwner;
   readonly #context: UpstreamContext;
   readonly #options: PoolOptions;
-  /** Those that take calls, or will once their SETTINGS are in. */
+  /** Connections that take calls, or will once their SETTINGS are in. */
   #sessions: UpstreamSession[] = [];
-  /** All, those that finish their last calls included. */
+  /** All connections, those that finish their last calls included. */
   readonly #open = new Set<UpstreamSession>();
   /** Connections that are wanted now: more than are kept, while calls wait for the peer's stream limit. */
   #wanted: number;

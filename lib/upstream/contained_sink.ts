@@ -6,7 +6,7 @@ import type { StreamAttempt } from "./stream_attempt.ts";
 
 type Sink = ConnectionSink<StreamAttempt>;
 
-/** Who ends the calls of a session, and who hears of its faults. */
+/** What contains a fault: whoever ends the calls of a session, and whoever hears of its faults. */
 export interface Containment {
   readonly owner: { settle(exchange: Exchange, failure: Failure): void };
   readonly observer: Pick<UpstreamObserver, "faultOfOurs">;

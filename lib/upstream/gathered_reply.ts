@@ -35,9 +35,9 @@ export class GatheredReply implements ReplySource {
   cache: CachePolicy | undefined = undefined;
   /** Bytes of DATA that came. */
   receivedBytes = 0;
-  /** When the last of them came. */
+  /** When the last byte of DATA came, in ms of the timers. */
   lastByteMs = 0;
-  /** Those of them that the backend was given credit for. */
+  /** Bytes of DATA that the backend was given credit for (RFC 9113 §5.2). */
   creditedBytes = 0;
   /** Follows the messages once they are more than one frame. */
   #scanner: MessageScanner | undefined = undefined;

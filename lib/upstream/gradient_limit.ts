@@ -1,5 +1,7 @@
-/** Where it starts, and what it never goes below: enough to keep a backend busy while it is measured. */
+/** The limit at the start: calls that keep a backend busy while it is measured. */
 const FIRST = 64;
+
+/** The limit never goes below so many calls, or there would be too few answers to measure. */
 const MIN = 8;
 
 /** Answers that one measurement is made of. */

@@ -3,7 +3,7 @@ import { Alarm, type Timers } from "../transport/mod.ts";
 /** A backend that owes answers and is silent for this long is asked for a sign of life. */
 const SILENCE_MS = 20_000;
 
-/** It answers within this time, or it is taken to be gone: its calls would wait for ever otherwise. */
+/** A backend that does not answer the question within this time is taken to be gone: its calls would wait for ever otherwise. */
 const ANSWER_MS = 10_000;
 
 /**
@@ -22,7 +22,7 @@ export interface Watched {
   /** When something last came, a PING's answer included. */
   readonly lastReadMs: number;
   ping(opaque: Uint8Array): void;
-  /** It is gone; `silentMs` is for how long nothing came. */
+  /** The backend is gone; `silentMs` is for how long nothing came. */
   giveUp(silentMs: number): void;
 }
 

@@ -24,7 +24,7 @@ const MAX_SERVICES = 1_000;
 /** How long after its first answer a service is asked about: until then its names decide, and the backend has calls to answer. */
 const ASK_AFTER_MS = 1_000;
 
-/** One that could not be asked, since it is not up yet, is asked again soon, and then after twice as long each time. */
+/** A backend that could not be asked, since it is not up yet, is asked again after so long, and then after twice as long each time. */
 const FIRST_RETRY_MS = 1_000;
 
 /** A backend may be replaced by one whose descriptors say something else. */

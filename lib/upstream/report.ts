@@ -12,6 +12,6 @@ export interface BackendReport {
   /** Why no call can be sent; "" when one can. */
   readonly trouble: string;
   readonly standing: Standing;
-  /** Why it is left out; "" while it is not. */
+  /** Why the backend is left out; "" while it is not. */
   readonly why: string;
 }

@@ -12,9 +12,9 @@ import { Bulkhead, type BulkheadOptions } from "./bulkhead.ts";
 export class SharedPool {
   #options: BulkheadOptions;
   #inflight = 0;
-  /** Those that wait, in the order they came, each with the bulkhead of its backend. */
+  /** Calls that wait, in the order they came, each with the bulkhead of its backend. */
   #waiting = new Map<Exchange, SharedBulkhead>();
-  /** Whose turn it is to be sent. */
+  /** The call whose turn it is to be sent. */
   #turn: Exchange | undefined = undefined;
   #isDealing = false;
 

@@ -163,21 +163,21 @@ export class UpstreamSession implements ConnectionSink<StreamAttempt>, PumpOwner
     this.#closeWhenIdle();
   }
 
-  /** It takes no new calls, and is closed once those it has are over. */
+  /** Takes no new calls from now on; the connection is closed once those it has are over. */
   leave(): void {
     this.#leaving = true;
     this.#closeWhenIdle();
   }
 
   /**
-   * Ends it once its output is written. Without GOAWAY, which a client need not send: it opens no more streams, and
+   * Ends the connection once its output is written. Without GOAWAY, which a client need not send: it opens no more streams, and
    * an http2 server on Deno 2.9 that has answered many calls crashes on one.
    */
   close(): void {
     this.#pump.close();
   }
 
-  /** Ends it at once, for a reason of ours. */
+  /** Ends the connection at once, for a reason of ours; `why` is what its calls are told. */
   abandon(why: string): void {
     this.#leaving = true;
     this.#why = why;

@@ -137,14 +137,6 @@ export const LEANING_OPENERS: readonly string[] = [
   "Whose",
 ];
 
-/** The rooms whose doc comments may still open with {@linkcode LEANING_OPENERS}. The list only shrinks. */
-export const COMMENTS_OPEN: readonly string[] = [
-  "lib/balance/",
-  "lib/downstream/",
-  "lib/proxy/",
-  "lib/upstream/",
-];
-
 /** The one module of the platform a pure room may import: a codec of bytes and text, without effect. */
 export const PURE_MODULES: ReadonlySet<string> = new Set(["node:buffer"]);
 

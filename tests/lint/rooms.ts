@@ -11,7 +11,6 @@
 
 import { fileURLToPath } from "node:url";
 import {
-  COMMENTS_OPEN,
   DOORS,
   EFFECTS,
   type Folder,
@@ -158,7 +157,6 @@ const commentSubject: Deno.lint.Rule = {
   create(context) {
     const file = pathOf(context.filename);
     if (placeOf(file) === undefined) return {};
-    if (COMMENTS_OPEN.some((path) => isWithin(file, path))) return {};
     return {
       Program() {
         for (const comment of context.sourceCode.getAllComments()) {

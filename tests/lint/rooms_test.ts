@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertFalse } from "@std/assert";
-import { COMMENTS_OPEN, DOORS, LEANING_OPENERS, OWNERS, ROOMS } from "./plan.ts";
+import { DOORS, LEANING_OPENERS, OWNERS, ROOMS } from "./plan.ts";
 import plugin, { ROOT } from "./rooms.ts";
 
 /** What one rule says about a source that stood at `path`. */
@@ -360,20 +360,6 @@ Deno.test("comment-subject leaves comments that name their subject, and other co
   assertEquals(reports("comment-subject", "tests/wire/a_test.ts", `/** It is a test's. */`), []);
 });
 
-Deno.test("comment-subject makes no exception for what has no such comment any more", async () => {
-  const outlived: string[] = [];
-  for (const open of COMMENTS_OPEN) {
-    assertEquals(reports("comment-subject", `${open}a.ts`, `/** It is gone. */`), []);
-    let found = 0;
-    for (const path of await sourcesIn(open)) {
-      const source = await Deno.readTextFile(`${ROOT}${path}`);
-      found += reports("comment-subject", "lib/wire/a.ts", source).length;
-    }
-    if (found === 0) outlived.push(open);
-  }
-  assertEquals(outlived, []);
-});
-
 Deno.test("rooms finds nothing where a folder above the checkout is called lib", () => {
   assertFalse(ROOT.includes("/tests/"));
   const source = `import "../wire/frame.ts"; import "zod"; Deno.env; Date.now();`;
@@ -383,13 +369,3 @@ Deno.test("rooms finds nothing where a folder above the checkout is called lib",
     assertEquals(Deno.lint.runPlugin(plugin, path, source), [], path);
   }
 });
-
-/** The TypeScript files in a folder of `lib/`, and in the folders below it. */
-async function sourcesIn(folder: string): Promise<string[]> {
-  const found: string[] = [];
-  for await (const { name, isDirectory } of Deno.readDir(`${ROOT}${folder}`)) {
-    if (isDirectory) found.push(...await sourcesIn(`${folder}${name}/`));
-    else if (name.endsWith(".ts")) found.push(`${folder}${name}`);
-  }
-  return found;
-}
