@@ -169,12 +169,10 @@ export class UpstreamSession implements ConnectionSink<StreamAttempt>, PumpOwner
     this.#closeWhenIdle();
   }
 
-  /**
-   * Ends the connection once its output is written. Without GOAWAY, which a client need not send: it opens no more streams, and
-   * an http2 server on Deno 2.9 that has answered many calls crashes on one.
-   */
+  /** Ends the connection once its output is written. A client need not send GOAWAY: it opens no more streams. */
   close(): void {
-    this.#pump.close();
+    if (this.connection.openStreams === 0) this.#keepalive.stop(); // nobody waits, and nobody will
+    this.#pump.close(); // GOAWAY crashes an http2 server on Deno 2.9 that has answered many calls
   }
 
   /** Ends the connection at once, for a reason of ours; `why` is what its calls are told. */

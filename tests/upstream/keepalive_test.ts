@@ -205,3 +205,19 @@ Deno.test("Keepalive notices a silent backend although no call waits for long", 
     call.expects(0, "re:35");
   });
 });
+
+Deno.test("Keepalive watches no idle connection that is let go of, though its end takes a while", async () => {
+  await withRig({ asksDescriptors: false }, async (rig) => {
+    const caller = await rig.caller();
+    const call = caller.call(GET, "1");
+    await rig.settle();
+    rig.request(0).replies(["one"]);
+    await rig.settle();
+    call.expects(0, "one");
+    await rig.advance(6_000); // what watched the connecting is over
+    caller.leaves();
+    await rig.settle();
+    rig.proxy.close();
+    assertEquals([rig.backend.socket.isClosed, rig.timers.pending], [false, 0]);
+  });
+});
