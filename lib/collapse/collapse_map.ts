@@ -1,16 +1,9 @@
 import { Flight, KeyHead, type Reply, type Service, type Waiter } from "./flight.ts";
 import { type HotKey, HotKeys } from "./hot_keys.ts";
 import { pathInKey } from "./key.ts";
+import { IdleHeads } from "./idle_heads.ts";
+import { PrivateKeys } from "./private_keys.ts";
 import { StoredResults } from "./stored_results.ts";
-
-/** Heads without any flight that are remembered; beyond it the longest known ones are let go as new ones come. */
-const MAX_IDLE_HEADS = 10_000;
-
-/** Heads looked at for each new one beyond the limit: two, so that their number shrinks. */
-const HEADS_EXAMINED = 2;
-
-/** Keys of one head remembered as private; a backend whose every answer is private says so again at the next one. */
-const MAX_PRIVATE_KEYS = 1_000;
 
 /** Stored results whose calls are counted when somebody asks for the hot keys: those used last. */
 const MAX_HARVESTED = 1_000;
@@ -42,6 +35,10 @@ export class CollapseMap<R extends Reply> {
   #hotKeys = new HotKeys<R>();
   #limits: CollapseLimits;
   #heads = new Map<string, KeyHead<R>>();
+  #idle = new IdleHeads<R>((head) => this.#retire(head));
+  #private = new PrivateKeys<R>((head) => this.#settle(head));
+  /** Time as of the last sweep: good enough for what is kept for a minute. */
+  #sweptMs = 0;
 
   constructor(limits: CollapseLimits) {
     this.#limits = limits;
@@ -56,10 +53,10 @@ export class CollapseMap<R extends Reply> {
   head(text: string, service: Service): KeyHead<R> {
     const known = this.#heads.get(text);
     if (known !== undefined && known.service === service) return known;
-    if (known !== undefined) known.retired = true;
+    if (known !== undefined) this.#retire(known);
     const made = new KeyHead<R>(text, service);
     this.#heads.set(text, made);
-    if (this.#heads.size > MAX_IDLE_HEADS) this.#retireIdle();
+    this.#settle(made);
     return made;
   }
 
@@ -96,6 +93,7 @@ export class CollapseMap<R extends Reply> {
     const before = head.flights.get(bodyKey);
     if (before?.stored) this.stored.remove(before);
     const flight = new Flight(head, bodyKey, start);
+    if (head.idleSinceMs >= 0) this.#idle.remove(head);
     head.flights.set(bodyKey, flight);
     this.flying++;
     return flight;
@@ -171,15 +169,13 @@ export class CollapseMap<R extends Reply> {
    */
   makePrivate(flight: Flight<R>, untilMs?: number): void {
     flight.sealed = true;
-    if (untilMs === undefined) return;
-    const keys = flight.head.privateUntilMs ??= new Map();
-    if (keys.size >= MAX_PRIVATE_KEYS) keys.clear();
-    keys.set(flight.bodyKey, untilMs);
+    if (untilMs === undefined || flight.head.retired) return;
+    this.#private.mark(flight.head, flight.bodyKey, untilMs);
   }
 
   /** A trial has found that the key's answer may be shared. */
   endTrial(flight: Flight<R>): void {
-    if (flight.isTrial) flight.head.privateUntilMs?.delete(flight.bodyKey);
+    if (flight.isTrial) this.#private.unmark(flight.head, flight.bodyKey);
   }
 
   /**
@@ -187,16 +183,19 @@ export class CollapseMap<R extends Reply> {
    * another caller is trying just now whether it still is.
    */
   isPrivate(head: KeyHead<R>, bodyKey: string, nowMs: number): boolean {
-    const untilMs = head.privateUntilMs?.get(bodyKey);
-    if (untilMs === undefined) return false;
-    if (nowMs < untilMs) return true;
+    const mark = head.privateKeys?.get(bodyKey);
+    if (mark === undefined) return false;
+    if (nowMs < mark.untilMs) return true;
     const trial = head.flights.get(bodyKey);
     return trial !== undefined && trial.isTrial && !trial.landed;
   }
 
   /** Lets go of what has expired. */
   sweep(nowMs: number): void {
+    this.#sweptMs = nowMs;
     this.stored.sweep(nowMs);
+    this.#private.sweep(nowMs);
+    this.#idle.sweep(nowMs);
     this.#hotKeys.turn(nowMs);
   }
 
@@ -239,23 +238,26 @@ export class CollapseMap<R extends Reply> {
   /** Forgets every head and every stored result: those who remember heads must ask for them again. */
   forgetAll(): void {
     this.stored.clear();
-    for (const head of this.#heads.values()) head.retired = true;
-    this.#heads.clear();
+    for (const head of this.#heads.values()) this.#retire(head);
   }
 
   #forget(flight: Flight<R>): void {
-    const { flights } = flight.head;
-    if (flights.get(flight.bodyKey) === flight) flights.delete(flight.bodyKey);
+    const { head, bodyKey } = flight;
+    if (head.flights.get(bodyKey) !== flight) return;
+    head.flights.delete(bodyKey);
+    if (head.flights.size === 0) this.#settle(head);
   }
 
-  /** Heads in use go to the end of the order, idle ones out of it. */
-  #retireIdle(): void {
-    let examined = 0;
-    for (const [text, head] of this.#heads) {
-      if (examined++ >= HEADS_EXAMINED) return;
-      this.#heads.delete(text);
-      if (head.flights.size > 0) this.#heads.set(text, head);
-      else head.retired = true;
-    }
+  /** A head under which nothing is any more, or yet, is idle. */
+  #settle(head: KeyHead<R>): void {
+    if (!head.retired && head.isEmpty && head.idleSinceMs < 0) this.#idle.add(head, this.#sweptMs);
+  }
+
+  /** The head is no longer the one for its text. */
+  #retire(head: KeyHead<R>): void {
+    head.retired = true;
+    this.#heads.delete(head.text);
+    this.#idle.remove(head);
+    this.#private.forget(head);
   }
 }

@@ -1,3 +1,6 @@
+/** What a head costs besides its text: itself, its place in the map of heads, and its own map of flights. */
+const HEAD_OVERHEAD_BYTES = 512;
+
 /** A service as far as invalidation goes (COLLAPSER_INVALIDATE). */
 export interface Service {
   readonly name: string;
@@ -69,7 +72,7 @@ export class Flight<R extends Reply> {
     this.reply = reply;
     this.startedMs = nowMs;
     this.generation = head.service.generation;
-    this.isTrial = head.privateUntilMs?.has(bodyKey) ?? false;
+    this.isTrial = head.privateKeys?.has(bodyKey) ?? false;
   }
 
   /** The flight answers repeats from what is stored. */
@@ -86,18 +89,40 @@ export class KeyHead<R extends Reply> {
   readonly text: string;
   readonly service: Service;
   readonly flights = new Map<string, Flight<R>>();
-  /**
-   * Messages whose answers turned out to be private, and until when they are not even tried. Afterwards they stay, until
-   * a trial has found otherwise.
-   */
-  privateUntilMs: Map<string, number> | undefined = undefined;
+  /** Stored results among the flights. */
+  storedCount = 0;
+  /** Messages whose answers turned out to be private; {@linkcode PrivateKeys} alone changes it. */
+  privateKeys: Map<string, PrivateKey<R>> | undefined = undefined;
   /** A hash of the text, once somebody places calls by it. */
   placementHash: number | undefined = undefined;
   /** The head is no longer the one for its text: whoever remembers it must ask for it again. */
   retired = false;
+  /** Since when nothing is under the head; -1 while something is. */
+  idleSinceMs = -1;
+  /** Neighbours in the order in which heads became idle. */
+  newerIdle: KeyHead<R> | undefined = undefined;
+  olderIdle: KeyHead<R> | undefined = undefined;
 
   constructor(text: string, service: Service) {
     this.text = text;
     this.service = service;
   }
+
+  /** Bytes that the head takes, whatever is under it. */
+  get heldBytes(): number {
+    return this.text.length + HEAD_OVERHEAD_BYTES;
+  }
+
+  /** Whether nothing would be lost with the head. */
+  get isEmpty(): boolean {
+    return this.flights.size === 0 && this.privateKeys === undefined;
+  }
+}
+
+/** A key whose answer was found to be private. */
+export interface PrivateKey<R extends Reply> {
+  readonly head: KeyHead<R>;
+  readonly bodyKey: string;
+  /** Until when the key is not even tried. Afterwards the mark stays, until a trial has found otherwise. */
+  readonly untilMs: number;
 }

@@ -3,6 +3,12 @@ import { acceptEncodingKey, isIgnoredInKey } from "../grpc/mod.ts";
 /** A longer message is keyed by its digest: V8 hashes strings above 16,383 characters by their length alone. */
 const MAX_INLINE_BYTES = 2_048;
 
+/** A longer head is its path and the digest of all: many may be kept, and callers choose how long they are. */
+const MAX_HEAD_CHARS = 2_048;
+
+/** A longer path is in the digest alone: it is no method's, and would make the head as long as a caller likes. */
+const MAX_PATH_CHARS = 512;
+
 /** First character of a digest, never that of an inline key, which is a byte: so a message cannot imitate a digest. */
 const DIGEST_MARK = "\u0100";
 
@@ -48,11 +54,16 @@ export function isKeyMetadata(name: string): boolean {
 
 /**
  * The part of the key that a request's head makes, exactly: every part is prefixed with its length, an absent one
- * is not the same as an empty one. Metadata is sorted by name, the values of one name stay in their order.
+ * is not the same as an empty one. Metadata is sorted by name, the values of one name stay in their order. What is longer
+ * than 2,048 characters becomes its path and a SHA-256 of the whole.
  */
 export function headKey(
   fields: readonly { readonly name: string; readonly value: string }[],
-  options: { inKey: (name: string) => boolean; identity: string },
+  options: {
+    inKey: (name: string) => boolean;
+    identity: string;
+    codec: Pick<KeyCodec, "digestText">;
+  },
 ): string {
   const metadata: { name: string; value: string }[] = [];
   const positional: (string | undefined)[] = POSITIONAL.map(() => undefined);
@@ -71,10 +82,18 @@ export function headKey(
     options.identity,
     ...metadata.flatMap(({ name, value }) => [name, value]),
   ];
-  return parts.map((part) => part === undefined ? "-" : `${part.length}:${part}`).join("");
+  const text = parts.map(lengthPrefixed).join("");
+  if (text.length <= MAX_HEAD_CHARS) return text;
+  const path = positional[0];
+  const shown = path !== undefined && path.length <= MAX_PATH_CHARS ? path : undefined;
+  return lengthPrefixed(shown) + DIGEST_MARK + options.codec.digestText(text);
 }
 
-/** The method's path in what {@linkcode headKey} made; "" when there is none. */
+function lengthPrefixed(part: string | undefined): string {
+  return part === undefined ? "-" : `${part.length}:${part}`;
+}
+
+/** The method's path in what {@linkcode headKey} made; "" when there is none, or none of a method's length. */
 export function pathInKey(headText: string): string {
   const length = /^\d+(?=:)/.exec(headText)?.[0] ?? "0";
   return headText.slice(length.length + 1, length.length + 1 + Number(length));
@@ -96,4 +115,6 @@ export interface KeyCodec {
   latin1(bytes: Uint8Array, from: number, to: number): string;
   /** A cryptographic digest as text. */
   digest(bytes: Uint8Array): string;
+  /** The digest of a text's UTF-8. */
+  digestText(text: string): string;
 }

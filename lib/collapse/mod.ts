@@ -10,7 +10,8 @@
  * - a flight is removed by identity: a newer one for the same key stays;
  * - keys are exact: bytes or a cryptographic digest, every part prefixed with its length;
  * - a result older than the last answered write of its service serves nobody new;
- * - entries and bytes kept, waiters on a flight, idle heads and keys known as hot are bounded.
+ * - bytes are bounded of results with the heads of their keys, of idle heads and of keys known as private; entries,
+ *   waiters on a flight and keys known as hot in number.
  *
  * Synchronous and pure: time is an argument, replies and waiters are somebody else's.
  *

@@ -1,12 +1,12 @@
 import type { Flight, Reply } from "./flight.ts";
 
-/** What a stored result costs besides its bytes and its key: the flight, its log, and their places in maps. */
+/** What a stored result costs besides its bytes and its part of the key: the flight, its log, and their places in maps. */
 const ENTRY_OVERHEAD_BYTES = 512;
 
 /** Expired results let go of for each one that is added: more than one, so that what has piled up goes as well. */
 const EXPIRED_PER_ADDED = 2;
 
-/** Results kept for repeats, bounded in number and bytes; the least recently used leave first. */
+/** Results kept for repeats, bounded in number and bytes, the heads of their keys included; the least recently used leave first. */
 export class StoredResults<R extends Reply> {
   entries = 0;
   bytes = 0;
@@ -46,10 +46,13 @@ export class StoredResults<R extends Reply> {
     }
     flight.storedMs = nowMs;
     flight.storedBytes = flight.reply.heldBytes + flight.bodyKey.length + ENTRY_OVERHEAD_BYTES;
-    if (flight.storedBytes > this.#maxBytes) return this.#letGo(flight);
+    const { head } = flight;
+    const headBytes = head.storedCount === 0 ? head.heldBytes : 0; // once, however many stand under it
+    if (flight.storedBytes + headBytes > this.#maxBytes) return this.#letGo(flight);
     flight.expiresAtMs = nowMs + ttlMs;
     this.entries++;
-    this.bytes += flight.storedBytes;
+    head.storedCount++;
+    this.bytes += flight.storedBytes + headBytes;
     this.#link(flight);
     while (this.entries > this.#maxEntries || this.bytes > this.#maxBytes) {
       this.remove(this.#oldest!);
@@ -67,6 +70,7 @@ export class StoredResults<R extends Reply> {
     this.#unlink(flight);
     this.entries--;
     this.bytes -= flight.storedBytes;
+    if (--flight.head.storedCount === 0) this.bytes -= flight.head.heldBytes;
     this.#letGo(flight);
   }
 

@@ -1,4 +1,4 @@
-import { type CollapseMap, headKey, type KeyHead } from "../collapse/mod.ts";
+import { type CollapseMap, headKey, type KeyCodec, type KeyHead } from "../collapse/mod.ts";
 import { isGrpcContentType } from "../grpc/mod.ts";
 import { INSTANCE_HEADER } from "../upstream/mod.ts";
 import { Field, HeaderList } from "../wire/mod.ts";
@@ -30,6 +30,7 @@ export interface RouterOptions {
   readonly methods: MethodTable;
   readonly map: CollapseMap<FlightCall>;
   readonly inKey: (name: string) => boolean;
+  readonly codec: Pick<KeyCodec, "digestText">;
   /** Whether anything is collapsed at all (COLLAPSER_MODE). */
   readonly collapses: boolean;
   /** What this process says to tell itself from others. @default 0, nothing */
@@ -43,8 +44,8 @@ export class Router {
   #methods: MethodTable;
   #map: CollapseMap<FlightCall>;
   #inKey: (name: string) => boolean;
+  #codec: Pick<KeyCodec, "digestText">;
   #collapses: boolean;
-
   #scheme: Field | undefined;
   #instance: string;
 
@@ -52,6 +53,7 @@ export class Router {
     this.#methods = options.methods;
     this.#map = options.map;
     this.#inKey = options.inKey;
+    this.#codec = options.codec;
     this.#collapses = options.collapses;
     const { scheme, instance = 0 } = options;
     this.#instance = String(instance);
@@ -80,7 +82,10 @@ export class Router {
       : this.#methods.none;
     const shares = this.#collapses && method.verdict.eligible;
     const keyHead = shares
-      ? this.#map.head(headKey(list.fields, { inKey: this.#inKey, identity }), method.service)
+      ? this.#map.head(
+        headKey(list.fields, { inKey: this.#inKey, identity, codec: this.#codec }),
+        method.service,
+      )
       : undefined;
     const asksHealth = method.path === HEALTH_CHECK;
     const isCircular = list.get(INSTANCE_HEADER) === this.#instance;

@@ -115,7 +115,9 @@ export class Proxy {
       ...{ map: this.map, backend: this.#backend, counters, methods, missed, timers, codec },
       calls: () => this.#calls(),
     });
-    const routing: RouterOptions = { methods, map: this.map, inKey, collapses, scheme, instance };
+    const routing: RouterOptions = {
+      ...{ methods, map: this.map, inKey, codec, collapses, scheme, instance },
+    };
     this.#context = {
       map: this.map,
       backend: this.#backend,
@@ -277,7 +279,7 @@ export class Proxy {
 }
 
 /** Keys that are asked for often are not made anew each time. */
-function withRecentKeys({ latin1, digest }: KeyCodec): KeyCodec {
-  const recent = new RecentKeys(latin1);
-  return { latin1: (bytes, from, to) => recent.text(bytes, from, to), digest };
+function withRecentKeys(codec: KeyCodec): KeyCodec {
+  const recent = new RecentKeys(codec.latin1);
+  return { ...codec, latin1: (bytes, from, to) => recent.text(bytes, from, to) };
 }

@@ -8,4 +8,5 @@ export const KEY_CODEC: KeyCodec = {
   latin1,
   digest: (bytes) =>
     hash("sha256", Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length), "base64"),
+  digestText: (text) => hash("sha256", text, "base64"),
 };

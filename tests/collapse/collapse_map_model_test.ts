@@ -242,7 +242,10 @@ class MapModel {
       if (oldest !== undefined && this.#nowMs >= oldest.expiresAtMs!) this.#drop(oldest);
     }
     entry.flying = false;
-    if (entry.bytes > LIMITS.maxCacheBytes) {
+    const headBytes = this.#stored.some(({ head }) => head === entry.head)
+      ? 0
+      : entry.head.heldBytes;
+    if (entry.bytes + headBytes > LIMITS.maxCacheBytes) {
       entry.forgotten++;
       return this.#vacate(entry);
     }
@@ -323,8 +326,11 @@ class MapModel {
     if (this.#places.get(entry.place) === entry) this.#places.delete(entry.place);
   }
 
+  /** Bytes of what is stored, each head counted once. */
   get #bytes(): number {
-    return this.#stored.reduce((sum, { bytes }) => sum + bytes, 0);
+    const heads = new Set(this.#stored.map(({ head }) => head));
+    return this.#stored.reduce((sum, { bytes }) => sum + bytes, 0) +
+      [...heads].reduce((sum, { heldBytes }) => sum + heldBytes, 0);
   }
 
   #check(): void {

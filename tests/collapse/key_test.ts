@@ -6,6 +6,7 @@ import {
   headKey,
   isKeyMetadata,
   type KeyCodec,
+  pathInKey,
 } from "../../lib/collapse/mod.ts";
 import { latin1 } from "../../lib/wire/mod.ts";
 import { rng } from "../support/cuts.ts";
@@ -32,6 +33,7 @@ const byDefault = compileKeyPolicy({ keyHeaders: undefined, ignoreHeaders: [] })
 const CODEC: KeyCodec = {
   latin1,
   digest: (bytes) => hash("sha256", bytes, "base64"),
+  digestText: (text) => hash("sha256", text, "base64"),
 };
 
 function key(
@@ -39,7 +41,11 @@ function key(
   { inKey = byDefault, identity = "" }: { inKey?: (name: string) => boolean; identity?: string } =
     {},
 ): string {
-  return headKey(pairs.map(([name, value]) => ({ name, value })), { inKey, identity });
+  return headKey(pairs.map(([name, value]) => ({ name, value })), {
+    inKey,
+    identity,
+    codec: CODEC,
+  });
 }
 
 function withMore(...more: Pair[]): string {
@@ -344,6 +350,7 @@ Deno.test("bodyKey is the bytes themselves up to the limit, and a digest beyond 
       digests.push(bytes.length);
       return "d";
     },
+    digestText: () => "",
   };
   const bytes = pattern(MAX_INLINE_BYTES + 10);
   for (const length of [0, 1, 5, 100, MAX_INLINE_BYTES - 1, MAX_INLINE_BYTES]) {
@@ -393,4 +400,16 @@ Deno.test("bodyKey tells every byte from every other, and the flag and length wi
   keys.push(["longer", bodyKey(Uint8Array.of(0, 0, 0, 0, 2, 0, 0), 0, 7, CODEC)]);
   keys.push(["empty", bodyKey(Uint8Array.of(0, 0, 0, 0, 0), 0, 5, CODEC)]);
   assertDistinct(keys);
+});
+
+Deno.test("headKey makes of a long head its path and a digest, which no short head can be taken for", () => {
+  const long = (value: string) => key([[":path", "/a.S/Get"], ["x-a", value.padEnd(3_000, "x")]]);
+  assertEquals(long("1"), long("1"));
+  assertNotEquals(long("1"), long("2"));
+  assertEquals(long("1").length < 100, true);
+  assertEquals(pathInKey(long("1")), "/a.S/Get");
+  assertNotEquals(long("1"), key([[":path", long("1")]]));
+  const path = `/a.S/${"G".repeat(3_000)}`;
+  assertEquals(pathInKey(key([[":path", path]])), "");
+  assertEquals(key([[":path", path]]).length < 100, true);
 });

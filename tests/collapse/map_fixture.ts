@@ -11,6 +11,12 @@ import {
 /** Bytes that a stored result counts for besides its reply and its key. */
 export const ENTRY_OVERHEAD_BYTES = 512;
 
+/** Bytes that a head counts for besides its text. */
+export const HEAD_OVERHEAD_BYTES = 512;
+
+/** Bytes of the fixture's own head, counted with the first result that is stored under it. */
+export const HEAD_BYTES = "head".length + HEAD_OVERHEAD_BYTES;
+
 /** A reply of some size that knows how often it was forgotten. */
 export class FakeReply implements Reply {
   forgotten = 0;

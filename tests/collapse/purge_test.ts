@@ -1,21 +1,26 @@
 import { assertEquals, assertNotEquals, assertStrictEquals } from "@std/assert";
+import { hash } from "node:crypto";
 import { headKey, pathInKey } from "../../lib/collapse/mod.ts";
 import { type FakeHead, MapFixture } from "./map_fixture.ts";
 
+const KEYING = {
+  inKey: () => true,
+  codec: { digestText: (text: string) => hash("sha256", text, "base64") },
+};
 const ITEMS = "/shop.Items/GetItem";
 const PRICES = "/shop.Prices/GetPrice";
 
 function headOf(fixture: MapFixture, path: string): FakeHead {
   const fields = [{ name: ":path", value: path }];
-  return fixture.map.head(headKey(fields, { inKey: () => true, identity: "" }), fixture.service);
+  return fixture.map.head(headKey(fields, { ...KEYING, identity: "" }), fixture.service);
 }
 
 Deno.test("pathInKey gives the path that headKey was given", () => {
   for (const path of ["/a.S/Get", "", "/", "12:/x", "/a:b/c"]) {
     const fields = [{ name: ":path", value: path }, { name: "x", value: "/other/One" }];
-    assertEquals(pathInKey(headKey(fields, { inKey: () => true, identity: "me" })), path);
+    assertEquals(pathInKey(headKey(fields, { ...KEYING, identity: "me" })), path);
   }
-  assertEquals(pathInKey(headKey([], { inKey: () => true, identity: "" })), "");
+  assertEquals(pathInKey(headKey([], { ...KEYING, identity: "" })), "");
 });
 
 Deno.test("CollapseMap.purge drops the stored results of one method, or all, and says how many", () => {

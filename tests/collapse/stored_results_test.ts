@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertStrictEquals } from "@std/assert";
-import { ENTRY_OVERHEAD_BYTES, type FakeFlight, MapFixture } from "./map_fixture.ts";
+import { ENTRY_OVERHEAD_BYTES, type FakeFlight, HEAD_BYTES, MapFixture } from "./map_fixture.ts";
 
 /** How many of these keys are found at the time. */
 function found(fixture: MapFixture, keys: string, nowMs = 0): string {
@@ -40,42 +40,58 @@ Deno.test("StoredResults does not take a look that found nothing for use", () =>
 
 Deno.test("StoredResults counts bytes of reply and key, and lets go of as many as it takes", () => {
   const each = ENTRY_OVERHEAD_BYTES + 1 + 100;
-  const fixture = new MapFixture({ maxCacheBytes: 4 * each });
+  const fixture = new MapFixture({ maxCacheBytes: HEAD_BYTES + 4 * each });
   for (const key of "abcd") fixture.store(key, { heldBytes: 100 });
-  assertEquals([fixture.map.stored.bytes, found(fixture, "abcd")], [4 * each, "abcd"]);
+  assertEquals([fixture.map.stored.bytes, found(fixture, "abcd")], [HEAD_BYTES + 4 * each, "abcd"]);
   fixture.find("a");
   fixture.store("e", { heldBytes: 101 }); // a byte too many
-  assertEquals([fixture.map.stored.bytes, found(fixture, "abcde")], [3 * each + 1, "ade"]);
+  assertEquals([fixture.map.stored.bytes, found(fixture, "abcde")], [
+    HEAD_BYTES + 3 * each + 1,
+    "ade",
+  ]);
   fixture.store("f", { heldBytes: 100 + 2 * each });
-  assertEquals([fixture.map.stored.bytes, found(fixture, "abcdef")], [3 * each, "f"]);
+  assertEquals([fixture.map.stored.bytes, found(fixture, "abcdef")], [HEAD_BYTES + 3 * each, "f"]);
 });
 
-Deno.test("StoredResults counts the key", () => {
+Deno.test("StoredResults counts the key, and its head once, as long as anything stands under it", () => {
   const fixture = new MapFixture();
+  const { map, service } = fixture;
+  const result = ENTRY_OVERHEAD_BYTES + 1_050;
   fixture.store("k".repeat(1_000), { heldBytes: 50 });
-  assertEquals(fixture.map.stored.bytes, ENTRY_OVERHEAD_BYTES + 1_050);
+  assertEquals(map.stored.bytes, HEAD_BYTES + result);
+  fixture.store("l".repeat(1_000), { heldBytes: 50, ttlMs: 200 });
+  assertEquals(map.stored.bytes, HEAD_BYTES + 2 * result);
+  const long = map.head("h".repeat(5_000), service);
+  fixture.store("m".repeat(1_000), { head: long, heldBytes: 50, ttlMs: 300 });
+  assertEquals(map.stored.bytes, HEAD_BYTES + 3 * result + long.heldBytes);
+  map.sweep(100);
+  assertEquals(map.stored.bytes, HEAD_BYTES + 2 * result + long.heldBytes);
+  map.sweep(200);
+  assertEquals(map.stored.bytes, result + long.heldBytes);
+  map.sweep(300);
+  assertEquals(map.stored.bytes, 0);
 });
 
 Deno.test("StoredResults does not keep what is larger than its whole bound", () => {
-  const fixture = new MapFixture({ maxCacheBytes: 2_000 });
+  const fixture = new MapFixture({ maxCacheBytes: 2_000 + HEAD_BYTES });
   fixture.store("a", { heldBytes: 100 });
-  const large = fixture.lead("b", { heldBytes: 2_000 });
+  const large = fixture.lead("b", { heldBytes: 2_600 });
   fixture.map.keep(large, 0, 100);
   assertEquals([fixture.find("b"), large.stored, large.landed], [undefined, false, true]);
   assertEquals([large.sealed, large.reply.forgotten], [true, 1]);
   assertEquals(found(fixture, "ab"), "a"); // nothing leaves for what never fits
-  assertEquals(fixture.map.stored.bytes, ENTRY_OVERHEAD_BYTES + 1 + 100);
+  assertEquals(fixture.map.stored.bytes, HEAD_BYTES + ENTRY_OVERHEAD_BYTES + 1 + 100);
   assertEquals(fixture.gauges, { flying: 0, waiting: 1, entries: 1 });
   const next = fixture.lead("b");
   assertStrictEquals(fixture.find("b"), next);
 });
 
 Deno.test("StoredResults keeps what is exactly as large as its whole bound, and that alone", () => {
-  const fixture = new MapFixture({ maxCacheBytes: ENTRY_OVERHEAD_BYTES + 1_000 });
+  const fixture = new MapFixture({ maxCacheBytes: HEAD_BYTES + ENTRY_OVERHEAD_BYTES + 1_000 });
   fixture.store("a", { heldBytes: 100 });
   fixture.store("b", { heldBytes: 999 }); // and its key
   assertEquals(found(fixture, "ab"), "b");
-  assertEquals(fixture.map.stored.bytes, ENTRY_OVERHEAD_BYTES + 1_000);
+  assertEquals(fixture.map.stored.bytes, HEAD_BYTES + ENTRY_OVERHEAD_BYTES + 1_000);
 });
 
 Deno.test("StoredResults of no entries or no bytes keeps nothing", () => {

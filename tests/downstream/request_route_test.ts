@@ -4,6 +4,7 @@ import type { FlightCall } from "../../lib/downstream/flight_call.ts";
 import { MethodTable } from "../../lib/downstream/method_table.ts";
 import { IdentityRouter, Router } from "../../lib/downstream/request_route.ts";
 import { ProxyCounters, SILENT } from "../../lib/observe/mod.ts";
+import { KEY_CODEC } from "../../lib/sidecar/key_codec.ts";
 import { HeaderCache, HeaderList } from "../../lib/wire/mod.ts";
 import { requestHead } from "../support/caller_end.ts";
 import type { Pairs } from "../support/frames.ts";
@@ -64,7 +65,13 @@ Deno.test("IdentityRouter asks again when the key or the methods were forgotten"
     observer: SILENT,
     onForget: () => map.forgetAll(),
   });
-  const router = new IdentityRouter("a", { methods, map, inKey: () => true, collapses: true });
+  const router = new IdentityRouter("a", {
+    methods,
+    map,
+    inKey: () => true,
+    codec: KEY_CODEC,
+    collapses: true,
+  });
   const head = new HeaderCache().list(requestHead(GET));
   const before = router.route(head);
   assertStrictEquals(router.route(head), before);
@@ -132,6 +139,6 @@ function routing({ collapses = true } = {}): {
   });
   const inKey = (name: string) => name !== "user-agent" && name !== "te";
   const cache = new HeaderCache();
-  const router = new Router({ methods, map, inKey, collapses });
+  const router = new Router({ methods, map, inKey, codec: KEY_CODEC, collapses });
   return { router, list: (fields) => cache.list(fields), methods, map, counters };
 }

@@ -141,6 +141,7 @@ export class ProxyRig {
     const codec: KeyCodec = {
       latin1,
       digest: (bytes) => hash("sha256", Buffer.from(bytes), "base64"),
+      digestText: (text) => hash("sha256", text, "base64"),
       ...options.codec,
     };
     this.proxy = new Proxy({ ...DEFAULTS, ...options }, {
