@@ -20,8 +20,10 @@ export class Bulkhead {
   readonly #counters: BackendCounters;
   readonly #options: BulkheadOptions;
   readonly #adaptive: GradientLimit | undefined;
-  /** In the order they came; a Set keeps it, and lets go from the middle as cheaply as from the front. */
+  /** Calls that wait for a place, in the order they came; a Set lets go from the middle as cheaply as from the front. */
   readonly #queue = new Set<Exchange>();
+  /** Calls that need no place, and wait for a stream on a connection alone. */
+  readonly #placeless = new Set<Exchange>();
   /** Calls of the methods whose number the policy bounds. */
   readonly #byMethod = new Map<string, number>();
 
@@ -99,33 +101,48 @@ export class Bulkhead {
 
   // ---- the queue
 
+  /** Whether one more call of a caller may not wait; the sidecar's own calls are few, and take nobody's turn. */
   get isQueueFull(): boolean {
-    return this.#queue.size >= this.#options.maxPending;
+    return this.#counters.pending >= this.#options.maxPending;
   }
 
-  /** The call that has waited longest. */
+  /** The call that goes next: one that needs no place goes before those that do, else who has waited longest. */
   get first(): Exchange | undefined {
-    return this.#queue.values().next().value;
+    return this.#placeless.values().next().value ?? this.#queue.values().next().value;
   }
 
   /** The calls that wait now, so that they may leave while one goes through them. */
   waiting(): Exchange[] {
-    return [...this.#queue];
+    return [...this.#placeless, ...this.#queue];
   }
 
   wait(exchange: Exchange, nowMs: number): void {
-    this.#countMethod(exchange);
     exchange.place.state = "queued";
     exchange.place.queuedMs = nowMs;
-    this.#queue.add(exchange);
-    this.#counters.pending = this.#queue.size;
+    if (needsPlace(exchange)) {
+      this.#countMethod(exchange);
+      this.#queue.add(exchange);
+    } else this.#placeless.add(exchange);
+    if (!exchange.isProbe) this.#counters.pending++;
+  }
+
+  /**
+   * The call streams: it gives its place back, or where it waits for one goes before those that need one. Returns whether
+   * somebody may be sent for that.
+   */
+  needsNoPlace(exchange: Exchange): boolean {
+    if (exchange.place.state !== "queued") return this.leave(exchange);
+    this.#uncountMethod(exchange);
+    if (!this.#queue.delete(exchange)) return false;
+    this.#placeless.add(exchange);
+    return true;
   }
 
   #stopWaiting(exchange: Exchange): void {
     if (exchange.place.state !== "queued") return;
     exchange.place.state = "none";
-    this.#queue.delete(exchange);
-    this.#counters.pending = this.#queue.size;
+    if (!this.#queue.delete(exchange)) this.#placeless.delete(exchange);
+    if (!exchange.isProbe) this.#counters.pending--;
   }
 }
 

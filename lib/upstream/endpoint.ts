@@ -127,7 +127,7 @@ export class Endpoint implements Backend, PoolOwner {
     if (isOnTurn && this.#send(exchange)) return;
     if (this.#pool.isDown) {
       this.#refuse(exchange, { kind: "unreachable", why: this.#pool.trouble });
-    } else if (this.#bulkhead.isQueueFull) {
+    } else if (!exchange.isProbe && this.#bulkhead.isQueueFull) {
       this.#refuse(exchange, { kind: "pendingFull", backend: this.name });
     } else {
       this.#bulkhead.wait(exchange, this.#now());
@@ -137,8 +137,8 @@ export class Endpoint implements Backend, PoolOwner {
     }
   }
 
-  get lack(): Lack {
-    return this.#queueWatch.lack;
+  lackOf(exchange: Exchange): Lack {
+    return this.#queueWatch.lackOf(exchange);
   }
 
   /** Sends the call if there is room for it now. */
@@ -171,12 +171,13 @@ export class Endpoint implements Backend, PoolOwner {
   }
 
   #grow(): void {
-    if (this.#bulkhead.hasPlace) this.#pool.grow();
+    const { first, hasPlace } = this.#bulkhead;
+    if (hasPlace || first !== undefined && !needsPlace(first)) this.#pool.grow();
   }
 
   bodyGrew(exchange: Exchange): void {
     exchange.attempt?.sendBody();
-    if (exchange.isStreaming && exchange.place.state === "held") this.exchangeStreams(exchange);
+    if (exchange.isStreaming && exchange.place.state !== "none") this.exchangeStreams(exchange);
   }
 
   // ---- calls end
@@ -255,7 +256,7 @@ export class Endpoint implements Backend, PoolOwner {
 
   exchangeStreams(exchange: Exchange): void {
     exchange.isStreaming = true;
-    if (this.#bulkhead.leave(exchange)) this.#sendWaiting();
+    if (this.#bulkhead.needsNoPlace(exchange)) this.#sendWaiting();
   }
 
   #hasPassed({ deadlineMs }: Exchange): boolean {

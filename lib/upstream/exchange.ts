@@ -47,8 +47,8 @@ export interface Upstream {
 /** The backend that a call was given to. */
 export interface Backend extends Upstream {
   readonly name: string;
-  /** What its calls that wait are short of. */
-  readonly lack: Lack;
+  /** What a call that waits here is short of. */
+  lackOf(exchange: Exchange): Lack;
   /** What somebody who gives up on the call is told, and others do not: a call that waits was not left unanswered. */
   reasonFor(exchange: Exchange, failure: Failure): Failure;
 }

@@ -1,5 +1,5 @@
 import { CallbackAlarm, type Timers } from "../transport/mod.ts";
-import type { Bulkhead } from "./bulkhead.ts";
+import { type Bulkhead, needsPlace } from "./bulkhead.ts";
 import type { ConnectionPool } from "./connection_pool.ts";
 import { type Exchange, NO_DEADLINE } from "./exchange.ts";
 import type { Failure } from "./failure.ts";
@@ -38,10 +38,10 @@ export class QueueWatch {
     this.#over = over;
   }
 
-  /** What the calls that wait are short of. */
-  get lack(): Lack {
+  /** What a call that waits is short of. */
+  lackOf(exchange: Exchange): Lack {
     const { bulkhead, pool } = this.#over;
-    if (!bulkhead.hasPlace) return "place";
+    if (needsPlace(exchange) && !bulkhead.hasPlace) return "place";
     return pool.isAtStreamLimit ? "stream" : "connection";
   }
 
@@ -55,11 +55,17 @@ export class QueueWatch {
   }
 
   /** Why a call that waits is not waited for any longer. */
-  inVain({ place }: Exchange): Failure {
-    const { lack } = this;
+  inVain(exchange: Exchange): Failure {
+    const lack = this.lackOf(exchange);
     const { bulkhead, options: { name: backend, maxConnections }, timers } = this.#over;
     const limit = lack === "place" ? bulkhead.limit : maxConnections;
-    return { kind: "queueTimeout", backend, waitedMs: timers.nowMs - place.queuedMs, lack, limit };
+    return {
+      kind: "queueTimeout",
+      backend,
+      waitedMs: timers.nowMs - exchange.place.queuedMs,
+      lack,
+      limit,
+    };
   }
 
   #look(nowMs: number): void {
@@ -67,7 +73,7 @@ export class QueueWatch {
     if (!bulkhead.hasPlace) this.#takeBackPlaces(nowMs);
     this.#over.sendWaiting();
     for (const exchange of bulkhead.waiting()) {
-      if (nowMs - exchange.place.queuedMs < queueTimeoutMs) break; // those behind it are younger
+      if (nowMs - exchange.place.queuedMs < queueTimeoutMs) continue;
       const isBounded = exchange.isShared || exchange.deadlineMs !== NO_DEADLINE; // by those who wait
       if (!isBounded) this.#over.refuse(exchange, this.inVain(exchange));
     }

@@ -1,6 +1,6 @@
 import type { BackendCounters } from "../observe/mod.ts";
 import type { Exchange } from "./exchange.ts";
-import { Bulkhead, type BulkheadOptions } from "./bulkhead.ts";
+import { Bulkhead, type BulkheadOptions, needsPlace } from "./bulkhead.ts";
 
 /**
  * One pool of places and one queue for all backends, as proxies have that do not keep backends apart. It is here to be
@@ -103,7 +103,7 @@ class SharedBulkhead extends Bulkhead {
   }
 
   override admits(exchange: Exchange): boolean {
-    return exchange.isStreaming || exchange.isProbe || this.#pool.admits(exchange);
+    return !needsPlace(exchange) || this.#pool.admits(exchange);
   }
 
   override enter(exchange: Exchange): void {
@@ -125,7 +125,13 @@ class SharedBulkhead extends Bulkhead {
 
   override wait(exchange: Exchange, nowMs: number): void {
     super.wait(exchange, nowMs);
-    this.#pool.waits(exchange, this);
+    if (needsPlace(exchange)) this.#pool.waits(exchange, this);
+  }
+
+  override needsNoPlace(exchange: Exchange): boolean {
+    const isNews = super.needsNoPlace(exchange);
+    this.#pool.waitsNoLonger(exchange);
+    return isNews;
   }
 }
 

@@ -288,21 +288,57 @@ Deno.test("Endpoint tells its group of the first message alone, and whenever it 
   await rig.finish();
 });
 
-Deno.test({
-  name: "Endpoint refuses no caller for a call of the sidecar's own that waits for a connection",
-  ignore: true, // a fault: the bulkhead's queue holds and counts it like a caller's
-  async fn() {
-    const rig = await EndpointRig.open({ dialling: "hangs", maxPending: 1 });
-    const own = rig.call("own", { isProbe: true });
-    assertEquals(rig.held, { inflight: 0, pending: 0 });
-    const { owner } = rig.call("1");
-    assertEquals(owner.heard, []);
-    rig.dialling = "accepts";
-    rig.answerDials();
-    await rig.settle();
-    for (const request of [...rig.requests]) request.echoes();
-    await rig.settle();
-    assertEquals([own.owner.heard, owner.heard], [["ended"], ["ended"]]);
-    await rig.finish();
-  },
+Deno.test("Endpoint refuses no caller for a call of the sidecar's own that waits for a connection", async () => {
+  const rig = await EndpointRig.open({ dialling: "hangs", maxPending: 1 });
+  const own = rig.call("own", { isProbe: true });
+  assertEquals(rig.held, { inflight: 0, pending: 0 });
+  const { owner } = rig.call("1");
+  assertEquals([owner.heard, rig.held], [[], { inflight: 0, pending: 1 }]);
+  const late = rig.call("late", { isProbe: true });
+  assertEquals(late.owner.heard, []); // nor for a queue of callers that is full
+  rig.dialling = "accepts";
+  rig.answerDials();
+  await rig.settle();
+  for (const request of [...rig.requests]) request.echoes();
+  await rig.settle();
+  for (const { owner } of [own, late]) assertEquals(owner.heard, ["ended"]);
+  assertEquals(owner.heard, ["ended"]);
+  await rig.finish();
+});
+
+Deno.test("Endpoint sends a call that begins to stream while it waits, before those that need a place", async () => {
+  const rig = await EndpointRig.open({ maxConcurrent: 1 });
+  rig.call("holder");
+  const behind = rig.call("behind");
+  const { exchange } = rig.call("first", { ends: false });
+  await rig.settle();
+  assertEquals([rig.requests.length, rig.held], [1, { inflight: 1, pending: 2 }]);
+  exchange.isStreaming = true;
+  rig.endpoint.bodyGrew(exchange);
+  await rig.settle();
+  assertEquals([rig.requests.length, rig.held], [2, { inflight: 1, pending: 1 }]);
+  assertEquals(rig.request(1).messages, ["first"]);
+  rig.request(0).echoes();
+  await rig.settle();
+  rig.request(2).echoes();
+  await rig.settle();
+  assertEquals(behind.owner.heard, ["ended"]);
+  await rig.finish();
+});
+
+Deno.test("Endpoint opens another connection for a call that streams when all places are taken", async () => {
+  const rig = await EndpointRig.open({ maxConcurrent: 1, backendSettings: [[3, 1]] });
+  rig.call("holder");
+  const { exchange, owner } = rig.call("first", { ends: false });
+  const behind = rig.call("behind");
+  await rig.settle();
+  exchange.isStreaming = true;
+  rig.endpoint.bodyGrew(exchange);
+  await rig.settle();
+  assertEquals([rig.backends.length, rig.requests.length], [2, 2]);
+  assertEquals([rig.request(1).messages, owner.heard], [["first"], []]);
+  assertEquals(rig.held, { inflight: 1, pending: 1 });
+  rig.endpoint.cancel(behind.exchange);
+  assertEquals(rig.held, { inflight: 1, pending: 0 });
+  await rig.finish();
 });
