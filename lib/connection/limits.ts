@@ -7,8 +7,12 @@
  */
 export const CONNECTION_WINDOW_BYTES = 2 ** 20;
 
-/** DATA a peer may have under way on one stream: enough for a local hop, small enough to hold for many. */
-export const STREAM_WINDOW_BYTES = 262_144;
+/**
+ * DATA a peer may have under way on one stream: 128 MB/s at 1 ms, enough for a local hop. It is what is held for a caller
+ * that takes nothing, so that a bulkhead full of them (1,024) stays below what may be held in all (256 MiB, storage and
+ * heads included), and `GRPC_STALL_TIMEOUT` is what ends them. Eight frames of it fit a piece of storage that is used again.
+ */
+export const STREAM_WINDOW_BYTES = 131_072;
 
 /** Half the window owed is worth a frame: few WINDOW_UPDATEs, and the peer never waits for us. */
 export const ANNOUNCE_SHARE = 2;

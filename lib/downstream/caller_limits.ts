@@ -10,9 +10,9 @@ export const GREETING_DELAY_MS = 100;
 export const HANDSHAKE_MS = 10_000;
 
 /**
- * Bytes of requests that wait on one connection, gathered or not yet taken by the backend: 64 streams whose windows are
+ * Bytes of requests that wait on one connection, gathered or not yet taken by the backend: 128 streams whose windows are
  * full, or four messages of the largest size that is gathered. Above it the caller may send no more DATA until half of
- * it has gone on: else 4,096 streams could leave 256 KiB each.
+ * it has gone on: else 4,096 streams could leave 128 KiB each.
  */
 export const MAX_HELD_BYTES = 16 * 2 ** 20;
 

@@ -23,7 +23,7 @@ const { flowControlError } = ERROR_CODE;
 
 /** What the connection lets a peer have under way, in all and on one stream; it says so in its handshake. */
 const CONNECTION_WINDOW = 2 ** 20;
-const STREAM_WINDOW = 262_144;
+const STREAM_WINDOW = 131_072;
 
 const FRAME_BYTES = 16_384;
 const FULL_FRAME = new Uint8Array(FRAME_BYTES);
@@ -64,13 +64,13 @@ Deno.test("Connection gives back the connection's window for all DATA, whatever 
 Deno.test("Connection gives back a stream's window once it is consumed, and at once for padding", () => {
   const peer = new ScriptedPeer("server");
   peer.sends(headers(1, REQUEST));
-  peer.sends(...Array.from({ length: 16 }, () => data(1, new Uint8Array(16_000))));
+  peer.sends(...Array.from({ length: 8 }, () => data(1, new Uint8Array(16_000))));
   assertEquals(credit(peer.output(), 1), 0, "the sink has not read it");
-  peer.connection.consumed(peer.stream(1), 131_071);
+  peer.connection.consumed(peer.stream(1), STREAM_WINDOW / 2 - 1);
   assertEquals(credit(peer.output(), 1), 0, "not worth a frame yet");
   peer.connection.consumed(peer.stream(1), 1);
-  assertEquals(credit(peer.output(), 1), 131_072);
-  peer.connection.consumed(peer.stream(1), 256_000 - 131_072);
+  assertEquals(credit(peer.output(), 1), STREAM_WINDOW / 2);
+  peer.connection.consumed(peer.stream(1), 128_000 - STREAM_WINDOW / 2);
   assertEquals(credit(peer.output(), 1), 0);
 });
 

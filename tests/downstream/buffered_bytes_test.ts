@@ -2,6 +2,7 @@
 
 import { assert, assertEquals, assertGreater, assertLess } from "@std/assert";
 import type { Exchange } from "../../lib/upstream/mod.ts";
+import { STREAM_WINDOW_BYTES } from "../../lib/connection/limits.ts";
 import { type FrameLog, SETTING } from "../../lib/wire/mod.ts";
 import type { CallerCall } from "../support/caller_end.ts";
 import { rng } from "../support/cuts.ts";
@@ -15,7 +16,7 @@ const UNREAD = "too much is held for callers that read slowly (COLLAPSER_MAX_BUF
 const NO_ROOM = "no room for the request: too much is held already (COLLAPSER_MAX_BUFFERED_BYTES)";
 
 const MIB = 2 ** 20;
-const SMALL = { maxBufferedBytes: MIB, maxMessageBytes: 2 ** 16 };
+const SMALL = { maxBufferedBytes: MIB / 2, maxMessageBytes: 2 ** 16 };
 
 Deno.test("BufferGuard ends those for whom most is held, until there is room again, and nobody else", async () => {
   await withRig(SMALL, async (rig) => {
@@ -24,7 +25,7 @@ Deno.test("BufferGuard ends those for whom most is held, until there is room aga
     const reader = (await rig.caller()).call(PUT, "reader");
     await rig.settle();
     for (const request of rig.requests) request.begins();
-    const sizes = calls.map((_, i) => 30_000 * (i % 4));
+    const sizes = calls.map((_, i) => 15_000 * (i % 4));
     for (const [i, size] of sizes.entries()) rig.request(i).sends("x".repeat(size));
     await rig.settle();
     assertEquals(calls.map(({ status }) => status), calls.map(() => undefined));
@@ -33,13 +34,38 @@ Deno.test("BufferGuard ends those for whom most is held, until there is room aga
     const ended = calls.filter(({ status }) => status !== undefined);
     for (const call of ended) call.expectsFailure(8, UNREAD);
     assertGreater(ended.length, 0);
-    assert(ended.every((call) => sizes[calls.indexOf(call)]! >= 60_000), "the largest");
-    assertLess(rig.proxy.buffered.bytes, MIB * 7 / 8 + 1);
+    assert(ended.every((call) => sizes[calls.indexOf(call)]! >= 30_000), "the largest");
+    assertLess(rig.proxy.buffered.bytes, SMALL.maxBufferedBytes * 7 / 8 + 1);
     assertEquals(rig.proxy.counters.overfull, { reply: ended.length, request: 0 });
     rig.requests.at(-1)!.sends("still here");
     rig.requests.at(-1)!.ends();
     await rig.settle();
     reader.expects(0, "still here");
+  });
+});
+
+Deno.test("BufferGuard ends nobody for a bulkhead full of replies that nobody takes: GRPC_STALL_TIMEOUT does", async () => {
+  const calls = 64; // of 1,024, so that what is held in all is a sixteenth of what it is by default
+  const limits = { maxBufferedBytes: 256 * MIB / 16, backendMaxConcurrent: calls };
+  await withRig({ ...limits, stallTimeoutMs: 3_000 }, async (rig) => {
+    const deaf = await rig.caller(SHUT);
+    const unread = Array.from({ length: calls }, (_, i) => deaf.call(PUT, `${i}`));
+    await rig.settle();
+    for (const request of rig.requests) request.begins();
+    for (let window = STREAM_WINDOW_BYTES, piece = 16_000; window > 0; window -= piece) {
+      for (const request of rig.requests) request.sends("x".repeat(Math.min(piece, window) - 5));
+      await rig.settle();
+    }
+    assertGreater(rig.proxy.buffered.bytes, calls * STREAM_WINDOW_BYTES);
+    assertEquals(rig.proxy.counters.overfull, { reply: 0, request: 0 });
+    await rig.advance(4_000);
+    for (const call of unread) {
+      call.expectsFailure(
+        8,
+        "the caller read nothing of its reply for 3000 ms (GRPC_STALL_TIMEOUT)",
+      );
+    }
+    assertEquals([rig.proxy.counters.stalled, rig.proxy.buffered.bytes], [calls, 0]);
   });
 });
 
@@ -50,8 +76,8 @@ Deno.test("BufferGuard ends who has read nothing for longest before who has more
     const reading = slow.call(PUT, "2");
     await rig.settle();
     for (const request of rig.requests) request.begins();
-    rig.request(0).sends("x".repeat(200_000));
-    rig.request(1).sends("x".repeat(250_000));
+    rig.request(0).sends("x".repeat(100_000));
+    rig.request(1).sends("x".repeat(125_000));
     for (let second = 0; second < 5; second++) {
       await rig.advance(1_000);
       reading.grants(10);
@@ -60,7 +86,7 @@ Deno.test("BufferGuard ends who has read nothing for longest before who has more
     const fourth = (await rig.caller(SHUT)).call(PUT, "4");
     await rig.settle();
     for (const index of [2, 3]) rig.request(index).begins();
-    for (const index of [2, 3]) rig.request(index).sends("x".repeat(140_000));
+    for (const index of [2, 3]) rig.request(index).sends("x".repeat(70_000));
     await rig.settle();
     stuck.expectsFailure(8, UNREAD);
     assertEquals([reading, third, fourth].map(({ status }) => status), [
@@ -107,7 +133,7 @@ Deno.test("Call is refused while too much is held, though stored results are han
 Deno.test("BufferGuard ends requests that no backend takes when they are too much, the largest first", async () => {
   await withRig({ ...SMALL, backendSettings: SHUT }, async (rig) => {
     const caller = await rig.caller();
-    const calls = [100_000, 250_000, 200_000, 260_000, 150_000].map((size) =>
+    const calls = [50_000, 125_000, 100_000, 130_000, 75_000].map((size) =>
       caller.call(PUT, "x".repeat(size))
     );
     await rig.settle();

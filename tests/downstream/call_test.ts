@@ -335,7 +335,7 @@ Deno.test("Call gives credit for what it gathers, which may be more than a windo
     const message = "0123456789".repeat(60_000);
     const bytes = framed(message);
     const call = caller.call(GET, undefined, { ends: false });
-    for (let at = 0, window = 262_144; at < bytes.length;) {
+    for (let at = 0, window = 131_072; at < bytes.length;) {
       const before = call.reply.granted;
       for (; at < bytes.length && window >= 16_384; at += 16_384, window -= 16_384) {
         const endStream = at + 16_384 >= bytes.length;

@@ -193,7 +193,7 @@ class Uploads {
       for (const call of opened) {
         const done = this.#windows.get(call.id)!;
         const left = Math.min(bytes + 5 - done, piece);
-        const mayOnStream = 262_144 + call.reply.granted - done;
+        const mayOnStream = 131_072 + call.reply.granted - done;
         if (left <= 0 || call.reply.endedBy !== undefined || left > mayOnStream) continue;
         if (left > this.#allowance - this.sent) continue;
         this.#caller.sends(

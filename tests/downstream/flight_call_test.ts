@@ -311,7 +311,7 @@ Deno.test("FlightCall credits its backend by the fastest caller, and not before 
     const fast = quick.call(LIST, "1");
     const stuck = slow.call(LIST, "1");
     await rig.settle();
-    const window = 262_144; // what we give a stream
+    const window = 131_072; // what we give a stream
     const message = "x".repeat(window / 16 - 5);
     rig.request(0).begins(Array.from({ length: 16 }, () => message));
     await rig.settle();
@@ -500,7 +500,7 @@ Deno.test("FlightCall relays a reply that is bigger than any window, exactly (sc
 async function sendAsCredited(rig: ProxyRig, index: number, message: Uint8Array): Promise<void> {
   const request = rig.request(index);
   const bytes = framed(message);
-  for (let at = 0, window = 262_144; at < bytes.length;) {
+  for (let at = 0, window = 131_072; at < bytes.length;) {
     const before = request.seen.granted;
     const pieces: Uint8Array[] = [];
     for (; at < bytes.length && window > 0;) {

@@ -19,7 +19,7 @@ import { GET, PUT, withRig } from "../support/proxy_rig.ts";
 import { listOf } from "../upstream/exchange_fixture.ts";
 
 /** What the proxy gives a stream, of either side. */
-const STREAM_WINDOW_BYTES = 262_144;
+const STREAM_WINDOW_BYTES = 131_072;
 
 /** DATA frames of this much fill it. */
 const PIECE = new Uint8Array(16_384);

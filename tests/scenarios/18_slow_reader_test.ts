@@ -148,7 +148,7 @@ Deno.test("Scenario 18: when nobody reads, the backend is held back and nobody i
     for (let i = 0; i < 3; i++) callers.push(await rig.caller([[SETTING.initialWindowSize, 0]]));
     const calls = callers.map((caller) => caller.call(LIST, "1"));
     await rig.settle();
-    const window = 262_144; // what we give a stream
+    const window = 131_072; // what we give a stream
     const message = "x".repeat(window / 8 - 5);
     rig.request(0).begins(Array.from({ length: 8 }, () => message));
     await rig.advance(5_000);

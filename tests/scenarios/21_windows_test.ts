@@ -134,7 +134,7 @@ Deno.test("Scenario 21(a): frames of nothing but padding give all their credit b
       if (i % 100 === 0) await rig.advance(100); // a flood of them is another matter
     }
     await rig.settle();
-    const ofStream = 262_144; // what we announce for a stream, half of which may be owed
+    const ofStream = 131_072; // what we announce for a stream, half of which may be owed
     assert(sent - call.reply.granted < ofStream / 2, `${call.reply.granted} of ${sent}`);
     assert(sent - request.seen.granted < ofStream / 2, `${request.seen.granted} of ${sent}`);
     assertEquals([request.messages, call.messages], [["1"], ["a"]]);
@@ -199,7 +199,7 @@ Deno.test("Scenario 21(b): a request of 1 MB to a backend waits and goes on in t
       const bytes = framed(question);
       let at = 0;
       const feed = async () => { // as far as the proxy lets the caller
-        for (; at < bytes.length && at < 262_144 + call.reply.granted; at += 16_384) {
+        for (; at < bytes.length && at < 131_072 + call.reply.granted; at += 16_384) {
           const endStream = at + 16_384 >= bytes.length;
           caller.sends(data(call.id, bytes.subarray(at, at + 16_384), { endStream }));
           await rig.settle();

@@ -6,7 +6,7 @@ import type { ProxyRig } from "../../support/proxy_rig.ts";
 import type { Timeline } from "./asked.ts";
 
 /** What the proxy announces (see `lib/connection/limits.ts`), and what the protocol begins with. */
-const STREAM_WINDOW_BYTES = 262_144;
+const STREAM_WINDOW_BYTES = 131_072;
 const FIRST_WINDOW_BYTES = 65_535;
 
 /** How far the scripted backends have come with a request. */
