@@ -16,7 +16,7 @@ import type {
 } from "../downstream/mod.ts";
 import type { MethodCounters, ProxyCounters } from "../observe/mod.ts";
 import type { Timers } from "../transport/mod.ts";
-import type { BackendReport, Exchange } from "../upstream/mod.ts";
+import type { BackendReport, Exchange, Lack } from "../upstream/mod.ts";
 
 /** Calls looked at to find those that have waited longest: a bound on what looking costs, not on what there may be. */
 const MAX_EXAMINED = 20_000;
@@ -27,8 +27,8 @@ const SHOWN_DIGEST_CHARS = 12;
 /** Nobody can find a key by trying what it might be: the salt is another one in each process, and is not told. */
 const SALT_BYTES = 32;
 
-/** What a backend call waits for: a place at its backend, the first byte of an answer, or the rest of it. */
-export type WaitingFor = "place" | "answer" | "rest";
+/** What a backend call waits for: what it lacks to be sent, the first byte of an answer, or the rest of it. */
+export type WaitingFor = Lack | "answer" | "rest";
 
 /** A backend call under way, on behalf of whoever waits for it. */
 export interface CallReport {
@@ -168,7 +168,7 @@ export class Inspection {
       backend: exchange.at?.name ?? "",
       ageMs: Math.max(0, timers.refresh() - startedMs),
       waitsFor: exchange.attempt === undefined
-        ? "place"
+        ? exchange.at?.lackOf(exchange) ?? "connection"
         : exchange.reply.hasBegun
         ? "rest"
         : "answer",

@@ -29,6 +29,7 @@ export {
   type Target,
   type Upstream,
 } from "./exchange.ts";
+export type { Lack } from "./place.ts";
 export { type Failure, type FailureStatus, statusOfFailure } from "./failure.ts";
 export { failureReply, failureTrailers } from "./failure_reply.ts";
 export { NO_STATUS, type ReplySource } from "./gathered_reply.ts";

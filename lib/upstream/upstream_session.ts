@@ -137,7 +137,9 @@ export class UpstreamSession implements ConnectionSink<StreamAttempt>, PumpOwner
     exchange.attempt = attempt;
     exchange.attempts++;
     this.sendBody(attempt);
-    if (this.connection.isOutOfIds) this.#owner.sessionLeaves(this);
+    if (!this.connection.isOutOfIds) return;
+    this.#leaving = true;
+    this.#owner.sessionLeaves(this);
   }
 
   sendBody({ exchange, stream }: StreamAttempt): void {

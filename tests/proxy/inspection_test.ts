@@ -1,4 +1,6 @@
 import { assert, assertEquals, assertMatch, assertNotEquals } from "@std/assert";
+import { SETTING } from "../../lib/wire/mod.ts";
+import { settings } from "../support/frames.ts";
 import { GET, PUT, withRig } from "../support/proxy_rig.ts";
 
 const SECRET = "alice@example.test";
@@ -25,6 +27,30 @@ Deno.test("Inspection.flights tells of each flight what it waits for, how long, 
     for (const request of rig.requests) request.echoes();
     await rig.settle();
     assertEquals(inspection.flights(10), []);
+  });
+});
+
+Deno.test("Inspection.flights tells what a call that was not sent waits for", async () => {
+  const backendSettings = [[SETTING.maxConcurrentStreams, 1]] as const;
+  const limits = { backendSettings, backendMaxConcurrent: 2, backendMaxConnections: 1 };
+  await withRig({ ...limits, dialling: "hangs" }, async (rig) => {
+    const caller = await rig.caller();
+    const waitsFor = () => rig.proxy.inspection.flights(10).map((flight) => flight.waitsFor);
+    for (const message of ["1", "2"]) caller.call(GET, message);
+    await rig.settle();
+    assertEquals(waitsFor(), ["connection", "connection"]);
+    rig.dialling = "accepts";
+    rig.answerDials();
+    await rig.settle();
+    assertEquals(waitsFor(), ["answer", "stream"]);
+    rig.backends[0]!.sends(settings([SETTING.maxConcurrentStreams, 9]));
+    caller.call(GET, "3");
+    await rig.settle();
+    assertEquals(waitsFor(), ["answer", "answer", "place"]);
+    for (let at = 0; at < 3; at++) {
+      rig.request(at).echoes();
+      await rig.settle();
+    }
   });
 });
 

@@ -1,6 +1,9 @@
-import { assertEquals } from "@std/assert";
+import { assert, assertEquals } from "@std/assert";
+import { STREAM_WINDOW_BYTES } from "../../lib/connection/limits.ts";
 import type { BackendRequest } from "../support/backend_end.ts";
 import { describe } from "../support/descriptors.ts";
+import { concat, data, headers } from "../support/frames.ts";
+import { framed } from "../support/peer_end.ts";
 import { GET, type ProxyRig, PUT, type RigOptions, withRig } from "../support/proxy_rig.ts";
 
 const ASKS: RigOptions = { cacheDurationMs: 0 };
@@ -80,6 +83,42 @@ Deno.test("Reflection falls back to the older reflection, and asks a backend wit
     await rig.settle();
     for (const question of questions(rig)) question.fails(5);
     await rig.settle();
+  });
+});
+
+Deno.test("Reflection falls back to the older reflection when the newer is refused by HTTP 404", async () => {
+  await withQuestions({}, async (rig) => {
+    await pairOf(rig, PUT);
+    await rig.advance(1_100);
+    const [newer] = questions(rig);
+    assertEquals(newer!.path, V1);
+    newer!.backend.sends(headers(newer!.id, [[":status", "404"]], { endStream: true }));
+    await rig.settle();
+    const older = questions(rig).at(-1);
+    assertEquals(older!.path, V1_ALPHA);
+    older!.replies([description(0, 1)]);
+    await rig.settle();
+    assertEquals(await pairOf(rig, PUT), 1);
+  });
+});
+
+Deno.test("Reflection reads a description of 1 MiB, which is more than a stream's window", async () => {
+  await withQuestions({}, async (rig) => {
+    await pairOf(rig, PUT);
+    await rig.advance(1_100);
+    const [question] = questions(rig);
+    const unknown = Uint8Array.of(0x7a, 0x80, 0x80, 0x40); // field 15, of 1 MiB
+    const answer = framed(concat(description(0, 1), unknown, new Uint8Array(2 ** 20)));
+    question!.begins();
+    for (let at = 0; at < answer.length; at += 16_384) {
+      const end = Math.min(answer.length, at + 16_384);
+      assert(end <= STREAM_WINDOW_BYTES + question!.seen.granted, `no window at ${at}`);
+      question!.backend.sends(data(question!.id, answer.subarray(at, end)));
+      await rig.settle();
+    }
+    question!.ends();
+    await rig.settle();
+    assertEquals(await pairOf(rig, PUT), 1);
   });
 });
 

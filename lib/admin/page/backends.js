@@ -4,6 +4,8 @@ import { sum, troubleOf, troubleWords } from "./views.js";
 
 const WAITS = {
   place: "a place at the backend",
+  stream: "a stream: connections are at the backend's limit",
+  connection: "a connection to the backend",
   answer: "an answer",
   rest: "the rest of an answer",
 };
