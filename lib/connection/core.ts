@@ -172,6 +172,7 @@ export class Core<Owner> {
 
   /** Streams that waited for window or output room go on, as far as there is some. */
   resumeQueued(): void {
+    if (this.send.waiting.isEmpty) return;
     for (const stream of this.send.waiting.resumable(this.send)) {
       this.sink.writable(stream);
       if (this.failed !== undefined) return;

@@ -16,6 +16,11 @@ export class WaitingStreams<Owner> {
   readonly #withBlock = new Set<Stream<Owner>>();
   #areBlocksFirst = false;
 
+  /** Nothing waits, which is so after almost every write. */
+  get isEmpty(): boolean {
+    return this.#withData.size === 0 && this.#withBlock.size === 0;
+  }
+
   /** Lets the stream wait with DATA. */
   addData(stream: Stream<Owner>): void {
     stream.queued = true;
