@@ -1,6 +1,7 @@
 import type { BackendCounters } from "../observe/mod.ts";
 import type { Exchange } from "./exchange.ts";
 import { GradientLimit } from "./gradient_limit.ts";
+import { HELD_PLACE, NO_PLACE } from "./place.ts";
 
 /** How large a bulkhead is. */
 export interface BulkheadOptions {
@@ -56,8 +57,9 @@ export class Bulkhead {
   enter(exchange: Exchange): void {
     this.#stopWaiting(exchange);
     if (!needsPlace(exchange)) return this.#uncountMethod(exchange);
-    this.#countMethod(exchange);
-    exchange.place.state = "held";
+    exchange.place = this.#countsMethod(exchange)
+      ? { state: "held", queuedMs: 0, countsForMethod: true }
+      : HELD_PLACE;
     this.#counters.inflight++;
   }
 
@@ -72,22 +74,25 @@ export class Bulkhead {
   leave(exchange: Exchange): boolean {
     this.#stopWaiting(exchange);
     this.#uncountMethod(exchange);
-    if (exchange.place.state !== "held") return false;
-    exchange.place.state = "none";
+    const { state } = exchange.place;
+    exchange.place = NO_PLACE;
+    if (state !== "held") return false;
     this.#counters.inflight--;
     return true;
   }
 
-  #countMethod({ target, place }: Exchange): void {
+  /** Counts the call against what the policy allows of its method, once; returns whether it allows only so many. */
+  #countsMethod({ target, place }: Exchange): boolean {
     const { path, policy } = target.method;
-    if (policy.maxConcurrent === undefined || place.countsForMethod) return;
-    place.countsForMethod = true;
+    if (policy.maxConcurrent === undefined || place.countsForMethod) return place.countsForMethod;
     this.#byMethod.set(path, (this.#byMethod.get(path) ?? 0) + 1);
+    return true;
   }
 
-  #uncountMethod({ target, place }: Exchange): void {
+  #uncountMethod(exchange: Exchange): void {
+    const { target, place } = exchange;
     if (!place.countsForMethod) return;
-    place.countsForMethod = false;
+    exchange.place = { ...place, countsForMethod: false };
     const { path } = target.method;
     const left = this.#byMethod.get(path)! - 1;
     if (left > 0) this.#byMethod.set(path, left);
@@ -108,6 +113,7 @@ export class Bulkhead {
 
   /** The call that goes next: one that needs no place goes before those that do, else who has waited longest. */
   get first(): Exchange | undefined {
+    if (this.#queue.size + this.#placeless.size === 0) return undefined; // as nearly always
     return this.#placeless.values().next().value ?? this.#queue.values().next().value;
   }
 
@@ -117,12 +123,10 @@ export class Bulkhead {
   }
 
   wait(exchange: Exchange, nowMs: number): void {
-    exchange.place.state = "queued";
-    exchange.place.queuedMs = nowMs;
-    if (needsPlace(exchange)) {
-      this.#countMethod(exchange);
-      this.#queue.add(exchange);
-    } else this.#placeless.add(exchange);
+    const isForPlace = needsPlace(exchange);
+    const countsForMethod = isForPlace && this.#countsMethod(exchange);
+    exchange.place = { state: "queued", queuedMs: nowMs, countsForMethod };
+    (isForPlace ? this.#queue : this.#placeless).add(exchange);
     if (!exchange.isProbe) this.#counters.pending++;
   }
 
@@ -140,7 +144,7 @@ export class Bulkhead {
 
   #stopWaiting(exchange: Exchange): void {
     if (exchange.place.state !== "queued") return;
-    exchange.place.state = "none";
+    exchange.place = { ...exchange.place, state: "none", queuedMs: 0 };
     if (!this.#queue.delete(exchange)) this.#placeless.delete(exchange);
     if (!exchange.isProbe) this.#counters.pending--;
   }

@@ -4,7 +4,7 @@ import { Alarm } from "../transport/mod.ts";
 import { Field, type FrameLog, type HeaderList } from "../wire/mod.ts";
 import type { Failure } from "./failure.ts";
 import { GatheredReply } from "./gathered_reply.ts";
-import { type Lack, Place } from "./place.ts";
+import { type Lack, NO_PLACE, type Place } from "./place.ts";
 
 /** No deadline. */
 export const NO_DEADLINE = 0;
@@ -131,7 +131,7 @@ export class Exchange extends Alarm {
   attempts = 0;
   /** The backend that has the call now. */
   at: Backend | undefined = undefined;
-  readonly place = new Place();
+  place: Place = NO_PLACE;
   /** The sending under way; undefined while the call waits to be sent. */
   attempt: Attempt | undefined = undefined;
   /** What is held of it is counted where the body is. */

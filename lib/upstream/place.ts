@@ -10,11 +10,20 @@ export type PlaceState = "none" | "queued" | "held";
  */
 export type Lack = "place" | "stream" | "connection";
 
-/** A call's place in its backend's bulkhead, which alone changes it. */
-export class Place {
-  state: PlaceState = "none";
-  /** When the call began to wait. */
-  queuedMs = 0;
+/**
+ * A call's place in its backend's bulkhead. A place never changes, the bulkhead gives the call another one: so nearly all
+ * calls share two of them, and need no object of their own.
+ */
+export interface Place {
+  readonly state: PlaceState;
+  /** When the call began to wait; 0 where it does not wait. */
+  readonly queuedMs: number;
   /** The call counts against what the policy allows of its method. */
-  countsForMethod = false;
+  readonly countsForMethod: boolean;
 }
+
+/** The place of a call that needs nothing, yet or any more. */
+export const NO_PLACE: Place = { state: "none", queuedMs: 0, countsForMethod: false };
+
+/** The place of a call that has one, and whose method nothing bounds. */
+export const HELD_PLACE: Place = { state: "held", queuedMs: 0, countsForMethod: false };

@@ -21,12 +21,14 @@ export class StreamAttempt implements Attempt {
 
   constructor(
     exchange: Exchange,
-    sent: { stream: Stream<StreamAttempt>; carrier: AttemptCarrier; nowMs: number },
+    stream: Stream<StreamAttempt>,
+    carrier: AttemptCarrier,
+    nowMs: number,
   ) {
     this.exchange = exchange;
-    this.stream = sent.stream;
-    this.startedMs = sent.nowMs;
-    this.#carrier = sent.carrier;
+    this.stream = stream;
+    this.startedMs = nowMs;
+    this.#carrier = carrier;
   }
 
   get sentTo(): number {

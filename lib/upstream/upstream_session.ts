@@ -132,7 +132,7 @@ export class UpstreamSession implements ConnectionSink<StreamAttempt>, PumpOwner
       extra: exchange.fieldsToSend(nowMs),
       endStream: exchange.headEndsStream,
     });
-    const attempt = new StreamAttempt(exchange, { stream, carrier: this, nowMs });
+    const attempt = new StreamAttempt(exchange, stream, this, nowMs);
     stream.owner = attempt;
     exchange.attempt = attempt;
     exchange.attempts++;

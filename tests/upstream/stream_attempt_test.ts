@@ -24,7 +24,7 @@ Deno.test("StreamAttempt asks its carrier on behalf of its stream, and stands wh
   const carrier = new FakeCarrier();
   const stream = new Stream<StreamAttempt>(7, 100, 100);
   const exchange = exchangeOf(new RecordingOwner());
-  const attempt = new StreamAttempt(exchange, { stream, carrier, nowMs: 42 });
+  const attempt = new StreamAttempt(exchange, stream, carrier, 42);
   stream.owner = attempt;
   assertEquals([attempt.startedMs, attempt.isTouched, attempt.isRefused], [42, false, false]);
   assertStrictEquals(attempt.exchange, exchange);
@@ -40,7 +40,7 @@ Deno.test("StreamAttempt.abandon leaves nobody for what still comes, and then le
   const carrier = new FakeCarrier();
   const stream = new Stream<StreamAttempt>(7, 100, 100);
   const exchange = exchangeOf(new RecordingOwner());
-  stream.owner = new StreamAttempt(exchange, { stream, carrier, nowMs: 0 });
+  stream.owner = new StreamAttempt(exchange, stream, carrier, 0);
   stream.owner.abandon();
   assertEquals(stream.owner, undefined);
   assertEquals(carrier.heard, [["letGo", 7, undefined]]);
