@@ -1,20 +1,27 @@
 import { bodyKey, type Flight, type KeyHead } from "../collapse/mod.ts";
 import { MESSAGE_PREFIX_BYTES, STATUS } from "../grpc/mod.ts";
 import type { PassReason } from "../observe/mod.ts";
-import type { FrameLog } from "../wire/mod.ts";
+import { FrameLog } from "../wire/mod.ts";
+import type { Stream } from "../connection/mod.ts";
 import type { TimedCall } from "./call_clock.ts";
+import type { CallerLink } from "./caller_link.ts";
 import { DebugLog } from "./debug_trailer.ts";
 import { FlightCall } from "./flight_call.ts";
 import type { FlightWaiter } from "./flight_waiter.ts";
 import { ownHealthReply } from "./health_reply.ts";
 import { type PassedCall, Passthrough } from "./passthrough.ts";
-import { ReadingCall } from "./reading_call.ts";
+import { type CallHead, ReadingCall } from "./reading_call.ts";
 import { RequestBody } from "./request_body.ts";
 import { NO_FIELDS, readRequestFields, type RequestFields } from "./request_fields.ts";
 
 /** A caller's call, from its head to the end of its reply: what it asks for, and how that is answered. */
 export class Call extends ReadingCall<Call> implements FlightWaiter, PassedCall, TimedCall {
   #fields: Readonly<RequestFields> = NO_FIELDS;
+
+  // Written out: the constructor that a class with fields has by itself goes by an array of its arguments.
+  constructor(session: CallerLink<Call>, stream: Stream<Call>, head: CallHead) {
+    super(session, stream, head);
+  }
 
   /** A part of a message has come, and the rest of it has not. */
   get isWithinMessage(): boolean {
@@ -61,7 +68,7 @@ export class Call extends ReadingCall<Call> implements FlightWaiter, PassedCall,
     else if (flight === undefined) {
       const isPrivate = context.map.isPrivate(keyHead, key, connection.nowMs);
       if (isPrivate) this.#passWhole(bytes, from, to, "no_store");
-      else if (this.#hasRoom(to - from)) this.#lead(key, this.#request.whole(bytes, from, to));
+      else if (this.#hasRoom(to - from)) this.#lead(key, this.#whole(bytes, from, to));
     } else if (context.map.isFull(flight)) this.#passWhole(bytes, from, to, "followers");
     else this.#join(flight);
   }
@@ -90,7 +97,8 @@ export class Call extends ReadingCall<Call> implements FlightWaiter, PassedCall,
 
   /** So much of the request is still to be taken by the backend. */
   holds(bytes: number): void {
-    if (!this.isOver) this.#request.hold(bytes);
+    if (this.isOver || bytes === 0 && this.body === undefined) return; // nothing is held, and nothing was
+    this.#request.hold(bytes);
   }
 
   /** Whether so much more may be held; else the call ends. */
@@ -100,6 +108,19 @@ export class Call extends ReadingCall<Call> implements FlightWaiter, PassedCall,
     counters.overfull.request++;
     this.failOwn({ kind: "buffersFull", whose: "request" });
     return false;
+  }
+
+  /** The whole request, to be sent: what was gathered, or else this only message of it. Most calls gather nothing. */
+  #whole(bytes: Uint8Array, from: number, to: number): FrameLog {
+    const gathered = this.body?.take();
+    if (gathered !== undefined) return gathered;
+    const log = this.#newLog();
+    log.appendData(bytes, from, to, true);
+    return log;
+  }
+
+  #newLog(): FrameLog {
+    return new FrameLog(this.session.context.buffered);
   }
 
   get #request(): RequestBody {
@@ -203,13 +224,13 @@ export class Call extends ReadingCall<Call> implements FlightWaiter, PassedCall,
 
   #passWhole(bytes: Uint8Array, from: number, to: number, reason: PassReason): void {
     if (!this.#hasRoom(to - from)) return;
-    this.#pass(reason, { body: this.#request.whole(bytes, from, to) });
+    this.#pass(reason, { body: this.#whole(bytes, from, to) });
   }
 
   /** Makes a backend call for this caller alone, with what there is of its body. */
   #pass(
     reason: PassReason,
-    { headEndsStream = false, body = this.#request.take() }: {
+    { headEndsStream = false, body = this.body?.take() ?? this.#newLog() }: {
       headEndsStream?: boolean;
       body?: FrameLog;
     } = {},
@@ -223,8 +244,7 @@ export class Call extends ReadingCall<Call> implements FlightWaiter, PassedCall,
     this.decide("passed", reason);
     this.phase = "passing";
     this.awaitDeadline();
-    const { scanner } = this.#request;
-    this.own = new Passthrough(this, { body, scanner, headEndsStream });
+    this.own = new Passthrough(this, { body, scanner: this.body?.scanner, headEndsStream });
     this.source = this.own.exchange.reply;
     this.own.start();
   }

@@ -12,7 +12,7 @@ import {
 } from "../upstream/mod.ts";
 import { type BufferedBytes, FrameLog } from "../wire/mod.ts";
 import type { CallLimits } from "./call_limits.ts";
-import { FlightTime, mostPatient, type Patience } from "./flight_time.ts";
+import { type FlightTime, mostPatient, type Patience } from "./flight_time.ts";
 import { type FlightTarget, type FlightWaiter, waitersOf } from "./flight_waiter.ts";
 import { slideWindow } from "./reply_window.ts";
 import { isForOneAlone, keptMs } from "./reply_words.ts";
@@ -38,6 +38,7 @@ export interface FlightContext {
   readonly map: CollapseMap<FlightCall>;
   readonly backend: Upstream;
   readonly timers: Timers;
+  readonly flightTime: FlightTime<FlightCall>;
   readonly limits: CallLimits;
   /** Whether the key tells calls apart by request metadata of this name. */
   readonly isInKey: (name: string) => boolean;
@@ -67,7 +68,6 @@ export class FlightCall implements Reply, ReplySource, ExchangeOwner {
   #leader: FlightWaiter | undefined = undefined;
   /** Accounts for what waits of the request: the leader, or when that has left another who waits. */
   #holder: Waiting | undefined = undefined;
-  #time: FlightTime<FlightCall> | undefined = undefined;
 
   constructor(context: FlightContext) {
     this.#context = context;
@@ -84,7 +84,7 @@ export class FlightCall implements Reply, ReplySource, ExchangeOwner {
 
   /** Makes the backend call for `body` with this caller's metadata and deadline. */
   start(leader: Waiting, body: FrameLog): void {
-    const { limits, backend } = this.#context;
+    const { limits, backend, flightTime } = this.#context;
     const { route: target, perCall, deadlineMs } = leader;
     const { flight } = this;
     const exchange = new Exchange(this, {
@@ -97,15 +97,14 @@ export class FlightCall implements Reply, ReplySource, ExchangeOwner {
     this.#holder?.holds(0);
     this.#leader = this.#holder = leader;
     this.log = exchange.reply.log;
-    this.#time = new FlightTime(this.#context, { flight, exchange });
-    this.#time.watch();
+    flightTime.watch(flight, exchange);
     backend.start(exchange);
   }
 
   /** A caller has read up to `position`: it is the fastest one that decides how much more the backend may send. */
   progressed(position: number): void {
-    const isNews = this.#exchange?.credit(this.log.end - position);
-    if (isNews) this.#time?.credited();
+    const exchange = this.#exchange;
+    if (exchange?.credit(this.log.end - position)) this.#context.flightTime.credited(exchange);
   }
 
   /** Nobody finds the result any more: unless somebody still reads it, its storage is free. */
@@ -138,7 +137,7 @@ export class FlightCall implements Reply, ReplySource, ExchangeOwner {
   cancel(deadlineMs = NO_DEADLINE): void {
     const exchange = this.#exchange;
     if (exchange === undefined) return this.log.clear();
-    this.#exchange = this.#time = this.#leader = undefined;
+    this.#exchange = this.#leader = undefined;
     exchange.deadlineMs = deadlineMs;
     this.#context.timers.cancel(exchange);
     this.#context.backend.cancel(exchange);
@@ -178,11 +177,7 @@ export class FlightCall implements Reply, ReplySource, ExchangeOwner {
     this.#heedWords(exchange);
     if (this.#exchange === undefined) return; // nobody was left
     this.#account(0); // a backend may answer what it has not taken
-    this.#exchange =
-      this.#time =
-      this.#leader =
-      this.#holder =
-        undefined;
+    this.#exchange = this.#leader = this.#holder = undefined;
     exchange.clearBody();
     if (this.#outgrewLimit) flight.sealed = true;
     const isGood = !reply.isBrokenOff && (reply.status === STATUS.ok ||
@@ -236,26 +231,28 @@ export class FlightCall implements Reply, ReplySource, ExchangeOwner {
 
   /** A caller has joined. */
   joined(caller: Patience): void {
-    this.#time?.joined(caller);
+    const exchange = this.#exchange;
+    if (exchange !== undefined) this.#context.flightTime.joined(caller, this.flight, exchange);
   }
 
   /** Whether the caller is given nothing yet. */
   holdsBack(caller: Patience): boolean {
-    return this.#time?.holdsBack(caller) ?? false;
+    const exchange = this.#exchange;
+    return exchange !== undefined && this.#context.flightTime.holdsBack(caller, exchange);
   }
 
   /** Some callers without a deadline may be out of time; others have longer. */
   timeIsUp(nowMs: number): void {
-    const [exchange, time] = [this.#exchange, this.#time];
-    if (exchange === undefined || time === undefined) return;
-    const late = time.late(nowMs);
-    const failure = time.silence;
-    if (late.length === this.flight.waiterCount) {
-      return this.#context.backend.settle(exchange, failure);
-    }
+    const exchange = this.#exchange;
+    if (exchange === undefined) return;
+    const { flight } = this;
+    const { backend, flightTime } = this.#context;
+    const late = flightTime.late(flight, exchange, nowMs);
+    const failure = flightTime.silence(exchange);
+    if (late.length === flight.waiterCount) return backend.settle(exchange, failure);
     const reason = exchange.at?.reasonFor(exchange, failure) ?? failure;
     for (const waiter of late) waiter.failOwn(reason);
-    time.watch();
+    flightTime.watch(flight, exchange);
   }
 
   /**
@@ -263,13 +260,13 @@ export class FlightCall implements Reply, ReplySource, ExchangeOwner {
    * yet one leads a second call, for them all.
    */
   #leadAgain(exchange: Exchange, nowMs: number): boolean {
-    const time = this.#time;
-    if (this.flight.landed || !time?.isOver(nowMs)) return false;
+    const { flightTime: time, timers } = this.#context;
+    if (this.flight.landed || !time.isOver(exchange, nowMs)) return false;
     const waiters = waitersOf(this.flight);
-    if (!waiters.some((each) => time.hasLonger(each, nowMs))) return false;
-    this.#context.timers.cancel(exchange);
+    if (!waiters.some((each) => time.hasLonger(each, exchange, nowMs))) return false;
+    timers.cancel(exchange);
     exchange.reply.log.clear(); // it starts another
-    const next = mostPatient(time.dismiss(waiters, nowMs));
+    const next = mostPatient(time.dismiss(waiters, exchange, nowMs));
     if (next !== undefined) this.start(next, exchange.body);
     return true;
   }

@@ -22,41 +22,37 @@ export interface TimeContext<R extends Reply> {
 }
 
 /**
- * The time of those who wait for one backend call of a flight. Who has a deadline has an alarm of its own. The others have
+ * The time of those who wait for a backend call of a flight: one object looks after all flights, which need none of their
+ * own then. Who has a deadline has an alarm of its own. The others have
  * BACKEND_TIMEOUT until the answer begins, and again between its parts: the first of them who came is the first whose
  * time is up, so that one alarm, the exchange's, is enough for all.
  */
 export class FlightTime<R extends Reply> {
   readonly #context: TimeContext<R>;
-  readonly #flight: Flight<R>;
-  readonly #exchange: Exchange;
-  /** When the backend was last given credit: somebody had read what it sent. */
-  #creditedMs = 0;
 
-  constructor(context: TimeContext<R>, of: { flight: Flight<R>; exchange: Exchange }) {
+  constructor(context: TimeContext<R>) {
     this.#context = context;
-    this.#flight = of.flight;
-    this.#exchange = of.exchange;
   }
 
   /** Sets the alarm for the first caller without a deadline. */
-  watch(): void {
+  watch(flight: Flight<R>, exchange: Exchange): void {
     const { map, timers } = this.#context;
-    let first = asked(this.#flight.nextInLine);
+    let first = asked(flight.nextInLine);
     while (first !== undefined && first.deadlineMs !== NO_DEADLINE) {
-      map.passOver(this.#flight);
-      first = asked(this.#flight.nextInLine);
+      map.passOver(flight);
+      first = asked(flight.nextInLine);
     }
-    if (first !== undefined) timers.set(this.#exchange, this.#givesUpMs(first));
+    if (first !== undefined) timers.set(exchange, this.#givesUpMs(first, exchange));
   }
 
   /** A caller has joined; one without a deadline is looked after when those before it are. */
-  joined({ deadlineMs }: Patience): void {
-    if (deadlineMs === NO_DEADLINE && !this.#exchange.isSet) this.watch();
+  joined({ deadlineMs }: Patience, flight: Flight<R>, exchange: Exchange): void {
+    if (deadlineMs === NO_DEADLINE && !exchange.isSet) this.watch(flight, exchange);
   }
 
-  credited(): void {
-    this.#creditedMs = this.#context.timers.nowMs;
+  /** The backend was given credit: somebody had read what it sent. */
+  credited({ reply }: Exchange): void {
+    reply.creditedMs = this.#context.timers.nowMs;
   }
 
   /**
@@ -64,27 +60,26 @@ export class FlightTime<R extends Reply> {
    * backend was told of: should the backend end the call for that, another call answers this caller, metadata included.
    * Whoever no second call would be made for is given it at once: who leads, and all where the leader has no deadline.
    */
-  holdsBack(caller: Patience): boolean {
-    const { sentDeadlineMs, reply } = this.#exchange;
+  holdsBack(caller: Patience, exchange: Exchange): boolean {
+    const { sentDeadlineMs, reply } = exchange;
     return sentDeadlineMs !== NO_DEADLINE && reply.receivedBytes === 0 &&
-      this.#givesUpMs(caller) > sentDeadlineMs;
+      this.#givesUpMs(caller, exchange) > sentDeadlineMs;
   }
 
   /** The callers without a deadline whose time is up. */
-  late(nowMs: number): FlightWaiter[] {
+  late(flight: Flight<R>, exchange: Exchange, nowMs: number): FlightWaiter[] {
     const late: FlightWaiter[] = [];
-    for (let waiter = this.#flight.nextInLine; waiter !== undefined; waiter = waiter.nextWaiter) {
+    for (let waiter = flight.nextInLine; waiter !== undefined; waiter = waiter.nextWaiter) {
       const caller = asked(waiter)!;
       if (caller.deadlineMs !== NO_DEADLINE) continue;
-      if (this.#givesUpMs(caller) > nowMs) break; // those behind it are younger
+      if (this.#givesUpMs(caller, exchange) > nowMs) break; // those behind it are younger
       late.push(caller);
     }
     return late;
   }
 
   /** The call was ended since the time was up that the backend was told of, or that its leader had to send it once more. */
-  isOver(nowMs: number): boolean {
-    const { sentDeadlineMs, reply: { failure, status } } = this.#exchange;
+  isOver({ sentDeadlineMs, reply: { failure, status } }: Exchange, nowMs: number): boolean {
     if (failure?.kind === "deadline") return true;
     return sentDeadlineMs !== NO_DEADLINE && failure?.kind !== "backendTimeout" &&
       nowMs >= sentDeadlineMs - DEADLINE_SLACK_MS &&
@@ -92,45 +87,47 @@ export class FlightTime<R extends Reply> {
   }
 
   /** Whether the caller has longer than the call that is over. */
-  hasLonger(caller: Patience, nowMs: number): boolean {
-    return this.#givesUpMs(caller) > nowMs + DEADLINE_SLACK_MS;
+  hasLonger(caller: Patience, exchange: Exchange, nowMs: number): boolean {
+    return this.#givesUpMs(caller, exchange) > nowMs + DEADLINE_SLACK_MS;
   }
 
   /**
    * Ends the calls of those who have no longer, rather than give them a second call's answer, and of those who were given
    * some of the first one's. Returns the others.
    */
-  dismiss<W extends FlightWaiter>(callers: readonly W[], nowMs: number): W[] {
+  dismiss<W extends FlightWaiter>(callers: readonly W[], exchange: Exchange, nowMs: number): W[] {
     const others: W[] = [];
     for (const caller of callers) {
-      if (this.hasLonger(caller, nowMs)) {
+      if (this.hasLonger(caller, exchange, nowMs)) {
         if (caller.stream.position > 0) caller.failOwn({ kind: "cutShort" });
         else others.push(caller);
       } else {
-        caller.failOwn(caller.deadlineMs === NO_DEADLINE ? this.silence : { kind: "deadline" });
+        caller.failOwn(
+          caller.deadlineMs === NO_DEADLINE ? this.silence(exchange) : { kind: "deadline" },
+        );
       }
     }
     return others;
   }
 
   /** What callers without a deadline are told when their time is up. */
-  get silence(): Failure {
+  silence({ reply }: Exchange): Failure {
     const { backendTimeoutMs: timeoutMs } = this.#context.limits;
-    const hasBegun = this.#exchange.reply.receivedBytes > 0;
+    const hasBegun = reply.receivedBytes > 0;
     return { kind: "backendTimeout", timeoutMs, hasBegun };
   }
 
-  #givesUpMs({ deadlineMs, lastByteMs }: Patience): number {
+  #givesUpMs({ deadlineMs, lastByteMs }: Patience, exchange: Exchange): number {
     if (deadlineMs !== NO_DEADLINE) return deadlineMs;
-    return Math.max(lastByteMs, this.#owesSinceMs) + this.#context.limits.backendTimeoutMs;
+    return Math.max(lastByteMs, this.#owesSinceMs(exchange)) +
+      this.#context.limits.backendTimeoutMs;
   }
 
   /** Since when the backend owes the next part; 0 before the first, which it owes to each from when its question came. */
-  get #owesSinceMs(): number {
-    const { receivedBytes, creditedBytes } = this.#exchange.reply;
+  #owesSinceMs({ reply: { receivedBytes, creditedBytes, creditedMs } }: Exchange): number {
     if (receivedBytes === 0) return 0;
     // While nobody has read all that came, it is the backend that waits.
-    return creditedBytes < receivedBytes ? this.#context.timers.nowMs : this.#creditedMs;
+    return creditedBytes < receivedBytes ? this.#context.timers.nowMs : creditedMs;
   }
 }
 

@@ -26,6 +26,15 @@ import type { RequestRoute } from "./request_route.ts";
  */
 type Phase = "gathering" | "reading" | "passing" | "done";
 
+/** What a call begins with. */
+export interface CallHead {
+  readonly route: RequestRoute;
+  /** The fields that belong to this call alone. */
+  readonly perCall: readonly Field[];
+  /** When the head came. */
+  readonly nowMs: number;
+}
+
 /**
  * A caller's call as a reader: whatever reply it was given to read, a flight's, a stored one or its own, up to the one
  * end that it has. What it is given is decided by `Call`, of which this is the lower half; `Self` is that class.
@@ -53,11 +62,7 @@ export abstract class ReadingCall<Self> extends Waiter<FlightCall> {
   protected own: Passthrough | undefined = undefined;
   protected debug: DebugLog | undefined = undefined;
 
-  constructor(
-    session: CallerLink<Self>,
-    stream: Stream<Self>,
-    head: { route: RequestRoute; perCall: readonly Field[]; nowMs: number },
-  ) {
+  constructor(session: CallerLink<Self>, stream: Stream<Self>, head: CallHead) {
     super();
     this.session = session;
     this.stream = stream;

@@ -40,7 +40,7 @@ export class RequestBody {
     [bytes, from, to]: readonly [Uint8Array, number, number],
     { endStream, maxMessageBytes }: { endStream: boolean; maxMessageBytes: number },
   ): RequestShape {
-    const log = this.log ??= this.#newLog();
+    const log = this.log ??= new FrameLog(this.#holder.context.buffered);
     const scanner = this.scanner ??= new MessageScanner();
     log.appendData(bytes, from, to, endStream);
     scanner.scan(bytes, from, to);
@@ -51,19 +51,11 @@ export class RequestBody {
     return scanner.messages === 1 && !scanner.partial ? "one" : "cut";
   }
 
-  /** The whole request, for the caller to keep and to clear: what was gathered, or else this only message of it. */
-  whole(bytes: Uint8Array, from: number, to: number): FrameLog {
-    if (this.log !== undefined) return this.take();
-    const log = this.#newLog();
-    log.appendData(bytes, from, to, true);
-    return log;
-  }
-
-  /** What was gathered so far, for the caller to keep and to clear. */
-  take(): FrameLog {
+  /** What was gathered so far, for the caller to keep and to clear; undefined where that is nothing. */
+  take(): FrameLog | undefined {
     const { log } = this;
     this.log = undefined;
-    return log ?? this.#newLog();
+    return log;
   }
 
   /** Nobody needs what is kept here. */
@@ -71,10 +63,6 @@ export class RequestBody {
     this.log?.clear();
     this.log = undefined;
     this.hold(0);
-  }
-
-  #newLog(): FrameLog {
-    return new FrameLog(this.#holder.context.buffered);
   }
 
   /** So many bytes are held now. */

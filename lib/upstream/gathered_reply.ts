@@ -39,6 +39,8 @@ export class GatheredReply implements ReplySource {
   lastByteMs = 0;
   /** Bytes of DATA that the backend was given credit for (RFC 9113 §5.2). */
   creditedBytes = 0;
+  /** When the owner last noted that: it does where silence is counted. */
+  creditedMs = 0;
   /** Follows the messages once they are more than one frame. */
   #scanner: MessageScanner | undefined = undefined;
 

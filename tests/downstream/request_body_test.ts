@@ -67,18 +67,13 @@ Deno.test("RequestBody.gather keeps frames as they come, with the end, and count
   assertEquals([body.scanner!.messages, body.scanner!.messageBytes], [1, 3]);
 });
 
-Deno.test("RequestBody.whole is what was gathered, or else this only message with the end", () => {
-  const { body: empty, held } = makeBody();
-  const read = concat(Uint8Array.of(9, 9), framed("one"), Uint8Array.of(9));
-  const log = empty.whole(read, 2, read.length - 1);
-  const text = "\0\0\0\0\x03one";
-  assertEquals(framesOf(log), [{ type: "DATA", streamId: 1, text, endStream: true }]);
-  assertEquals([empty.log, held], [undefined, []]); // it is whose it was given to, who says how much of it waits
-  const { body } = makeBody();
+Deno.test("RequestBody.take hands over what was gathered, once", () => {
+  const { body, held } = makeBody();
+  assertEquals(body.take(), undefined);
   gather(body, framed("two"), true);
   const gathered = body.log!;
-  assertEquals(body.whole(read, 2, read.length - 1) === gathered, true);
-  assertEquals(framesOf(gathered).length, 1);
+  assertEquals([body.take() === gathered, body.log, body.take()], [true, undefined, undefined]);
+  assertEquals(held, [17]); // whoever has it says how much of it waits
 });
 
 Deno.test("RequestBody.hold tells its holder of the difference, and nothing where there is none", () => {
