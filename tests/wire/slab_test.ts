@@ -46,3 +46,25 @@ Deno.test("release keeps no more than a bound of free pieces", () => {
   for (let i = 0; i < 1_000; i++) if (known.has(allocate(4_096))) reused++;
   assertEquals(reused, 256, "1 MiB");
 });
+
+Deno.test("allocate gives a huge piece that was released again, of a size that a log grows through", () => {
+  for (
+    const [size, bytes] of [[139_265, 278_528], [1_050_000, 1_114_112], [4_200_000, 4_456_448]]
+  ) {
+    const piece = allocate(size!);
+    assertEquals(piece.length, bytes);
+    release(piece);
+    assert(allocate(size!) === piece, `size ${size}`);
+    assertFalse(allocate(size!) === piece, `size ${size}`);
+  }
+  assertEquals(allocate(4_456_449).length, 4_456_449, "beyond the largest");
+});
+
+Deno.test("release remembers large pieces beyond what is kept, up to a bound for all sizes", () => {
+  const pieces = Array.from({ length: 200 }, () => allocate(1_000_000));
+  for (const piece of pieces) release(piece);
+  const known = new Set(pieces);
+  let reused = 0;
+  for (let i = 0; i < 200; i++) if (known.has(allocate(1_000_000))) reused++;
+  assert(reused > 0 && reused <= 60, `${reused} pieces, of 60 that are 64 MiB`);
+});
