@@ -14,7 +14,7 @@ import { type BufferedBytes, FrameLog } from "../wire/mod.ts";
 import type { CallLimits } from "./call_limits.ts";
 import { type FlightTime, mostPatient, type Patience } from "./flight_time.ts";
 import { type FlightTarget, type FlightWaiter, waitersOf } from "./flight_waiter.ts";
-import { slideWindow } from "./reply_window.ts";
+import { makeRoom, slideWindow } from "./reply_window.ts";
 import { isForOneAlone, keptMs } from "./reply_words.ts";
 
 /**
@@ -157,9 +157,11 @@ export class FlightCall implements Reply, ReplySource, ExchangeOwner {
 
   replyGrew(): void {
     const { flight } = this;
-    if (this.#exchange !== undefined) this.#note(this.#exchange.reply);
+    const exchange = this.#exchange;
+    if (exchange !== undefined) this.#note(exchange.reply);
     if (this.#outgrewLimit) flight.sealed = true;
-    this.#heedWords(this.#exchange);
+    else if (exchange !== undefined) makeRoom(exchange.reply, this.#context.limits);
+    this.#heedWords(exchange);
     this.#relayToAll();
     this.slide();
   }

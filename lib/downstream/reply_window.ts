@@ -1,3 +1,4 @@
+import { MESSAGE_PREFIX_BYTES } from "../grpc/mod.ts";
 import type { FrameLog } from "../wire/mod.ts";
 import type { FlightWaiter } from "./flight_waiter.ts";
 
@@ -21,4 +22,13 @@ export function slideWindow(
     else slowest = Math.min(slowest, position);
   }
   log.dropBefore(slowest);
+}
+
+/** Has a log take the storage at once that the message under way needs, where all of that is going to be held. */
+export function makeRoom(
+  { log, missingBytes }: { readonly log: FrameLog; readonly missingBytes: number },
+  { maxMessageBytes }: { readonly maxMessageBytes: number },
+): void {
+  const willBeBytes = log.dataBytes + missingBytes - MESSAGE_PREFIX_BYTES;
+  if (missingBytes > 0 && willBeBytes <= maxMessageBytes) log.expect(missingBytes);
 }

@@ -31,6 +31,11 @@ export class MessageScanner {
     return this.#prefixSeen !== 0;
   }
 
+  /** Bytes of the message under way that are still to come; 0 while its length is not known. */
+  get missingBytes(): number {
+    return this.#bodyLeft;
+  }
+
   /** Takes the next bytes of the stream, `bytes[start]` up to and not including `bytes[end]`. */
   scan(bytes: Uint8Array, start: number, end: number): void {
     let at = start;
@@ -64,6 +69,7 @@ export class MessageScanner {
 
   #endMessage(): void {
     this.messages++;
+    this.#bodyLeft = 0;
     this.#prefixSeen = 0;
   }
 }

@@ -59,6 +59,11 @@ export class GatheredReply implements ReplySource {
     return this.log.end > 0;
   }
 
+  /** Bytes of the message under way that are still to come, as far as its length is known. */
+  get missingBytes(): number {
+    return this.#scanner?.missingBytes ?? 0;
+  }
+
   /** The last message is not whole: no client takes it for an answer, whatever its status. */
   get isBrokenOff(): boolean {
     return this.#scanner?.partial ?? false;

@@ -19,6 +19,12 @@ const COMPACT_BYTES = 65_536;
 /** A log of which everything was dropped keeps storage up to this size: a stream that is quiet now may be so for days. */
 const IDLE_BYTES = 4_096;
 
+/** Storage grows at most so many times at once, whatever is expected: that much must have come before. */
+const MAX_GROWTH = 8;
+
+/** Room beside what is expected, for the frames that end a reply. */
+const TRAILERS_BYTES = 1_024;
+
 const NOTHING = new Uint8Array(0);
 
 /** A frame in a log: its payload is `log.bytes[from, to)`. */
@@ -48,6 +54,8 @@ export class FrameLog {
   /** The last frame has END_STREAM. */
   ended = false;
   #account: BufferedBytes | undefined;
+  /** What {@linkcode dataBytes} will be once all is there that is expected; less than it is where nothing is. */
+  #expectedDataBytes = 0;
   /** Holders beside the first one. */
   #sharers = 0;
 
@@ -98,6 +106,14 @@ export class FrameLog {
       from = cut;
     } while (from < to);
     this.ended = endStream;
+  }
+
+  /**
+   * So many bytes of DATA more are on their way, and all of them will be held: storage for them is taken in few steps,
+   * each of a few times what has come, and no more of it than they need.
+   */
+  expect(moreBytes: number): void {
+    this.#expectedDataBytes = this.dataBytes + moreBytes;
   }
 
   /** The frames from `position` on, where one begins. What is appended meanwhile comes too. */
@@ -158,6 +174,7 @@ export class FrameLog {
       this.start =
       this.end =
       this.dataBytes =
+      this.#expectedDataBytes =
         0;
     this.ended = false;
   }
@@ -180,7 +197,13 @@ export class FrameLog {
   }
 
   #grow(size: number): void {
-    const grown = allocate(Math.max(size, FIRST_BYTES, 2 * this.bytes.length));
+    const held = this.bytes.length;
+    const missing = this.#expectedDataBytes - this.dataBytes;
+    const next = missing <= 0 || this.start > 0 ? 2 * held : Math.min(
+      size + Math.ceil(missing * this.end / this.dataBytes) + TRAILERS_BYTES, // cut into frames as so far
+      MAX_GROWTH * held,
+    );
+    const grown = allocate(Math.max(size, FIRST_BYTES, next));
     if (this.bytes.length > 0) grown.set(this.bytes.subarray(0, this.end - this.shift));
     this.#keepIn(grown);
   }

@@ -15,6 +15,16 @@ Deno.test("MessageScanner counts nothing before the first byte", () => {
   assertEquals(seen(scanner), { messages: 0, started: 0, partial: false, messageBytes: 0 });
 });
 
+Deno.test("MessageScanner.missingBytes is what is left of a message whose length is known", () => {
+  const scanner = new MessageScanner();
+  const wire = concat(frame(2), frame(0), frame(1));
+  const missing = Array.from(wire, (_, at) => {
+    scanner.scan(wire, at, at + 1);
+    return scanner.missingBytes;
+  });
+  assertEquals(missing, [0, 0, 0, 0, 2, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0]);
+});
+
 Deno.test("MessageScanner tells after each byte where it is", () => {
   const scanner = new MessageScanner();
   const wire = concat(frame(2), frame(0), frame(1));

@@ -103,6 +103,45 @@ Deno.test("FrameLog.dropBefore goes neither back nor past the end", () => {
   assertEquals([log.start, log.end], [109, 109]);
 });
 
+Deno.test("FrameLog.expect has storage grow in few steps, to no more than what is expected needs", () => {
+  const total = 62 * 16_384; // frame heads included, little less than the largest piece that is asked for
+  const sizesOf = (expects: boolean) => {
+    const log = new FrameLog();
+    const sizes = new Set<number>();
+    for (let sent = 0; sent < total; sent += 16_384) {
+      log.appendData(pattern(16_384), 0, 16_384);
+      sizes.add(log.heldBytes);
+      if (expects) log.expect(total - log.dataBytes);
+    }
+    log.appendHeaders(pattern(30), true);
+    assertEquals(framesOf(log).length, 63);
+    assertEquals(log.heldBytes, 1_114_112);
+    return [...sizes];
+  };
+  assertEquals(sizesOf(true), [17_408, 139_264, 1_114_112]);
+  assertEquals(sizesOf(false), [17_408, 34_816, 69_632, 139_264, 278_528, 557_056, 1_114_112]);
+});
+
+Deno.test("FrameLog.expect takes nothing at once, and no more than eight times what has come", () => {
+  const log = new FrameLog();
+  log.appendData(pattern(20), 0, 20);
+  const before = log.heldBytes;
+  log.expect(2 ** 31);
+  assertEquals(log.heldBytes, before);
+  log.appendData(pattern(500), 0, 500);
+  assertEquals(log.heldBytes, 1_536);
+});
+
+Deno.test("FrameLog.expect is of no account where what was read is dropped", () => {
+  const log = new FrameLog();
+  log.appendData(pattern(16_384), 0, 16_384);
+  log.appendData(pattern(10), 0, 10);
+  log.dropBefore(9 + 16_384);
+  log.expect(2 ** 20);
+  for (let i = 0; i < 3; i++) log.appendData(pattern(16_384), 0, 16_384);
+  assertEquals(log.heldBytes, 69_632);
+});
+
 Deno.test("FrameLog.settle holds exactly what is in it and can still grow", () => {
   const log = new FrameLog();
   log.appendHeaders(pattern(30), false);
