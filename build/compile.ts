@@ -6,7 +6,7 @@
 
 import { parseArgs } from "node:util";
 import { BUNDLE, bundle } from "./bundle.ts";
-import { PERMISSIONS } from "./permissions.ts";
+import { BINARY_FLAGS } from "./runtime_flags.ts";
 import { attempt } from "./run.ts";
 
 /** What a person calls a target, and what Deno does. */
@@ -35,7 +35,7 @@ const OFFLINE = /dns error|failed to lookup|error sending request|tcp connect|ne
 /** Embeds the bundle. Throws, and says what to do, when there is no runtime for the target. */
 export async function compile(target: string, output: string): Promise<void> {
   const { ok, output: said } = await attempt(Deno.execPath(), [
-    ...["compile", "--no-config", "--no-check", ...PERMISSIONS],
+    ...["compile", "--no-config", "--no-check", ...BINARY_FLAGS],
     ...["--target", target, "--output", output, BUNDLE],
   ]);
   if (ok) return;
@@ -44,7 +44,7 @@ export async function compile(target: string, output: string): Promise<void> {
     `Cannot compile for ${target}: Deno's runtime for it is not here and cannot be fetched\n` +
       `Go where there is a network, or set DENORT_BIN to a denort ${Deno.version.deno} for ${target}.\n` +
       `${BUNDLE} is what would have been embedded; it runs wherever Deno does:\n` +
-      `  deno run --no-config ${PERMISSIONS.join(" ")} ${BUNDLE}`,
+      `  deno run --no-config ${BINARY_FLAGS.join(" ")} ${BUNDLE}`,
   );
 }
 

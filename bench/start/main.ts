@@ -6,7 +6,7 @@
  */
 
 import { BUNDLE, bundle } from "../../build/bundle.ts";
-import { PERMISSIONS } from "../../build/permissions.ts";
+import { BINARY_FLAGS } from "../../build/runtime_flags.ts";
 import { startHello } from "../../lib/hello/mod.ts";
 
 const ROUNDS = 10;
@@ -31,7 +31,7 @@ async function start(): Promise<{ ms: number; mb: number }> {
   const port = freePort();
   const startedMs = performance.now();
   const child = new Deno.Command(Deno.execPath(), {
-    args: ["run", "--quiet", "--no-config", "--cached-only", ...PERMISSIONS, BUNDLE],
+    args: ["run", "--quiet", "--no-config", "--cached-only", ...BINARY_FLAGS, BUNDLE],
     env: {
       ...{ BACKEND_ADDRESS: `127.0.0.1:${hello.port}`, GRPC_PORT: "0", GRPC_HOST: "127.0.0.1" },
       ...{ METRICS_PORT: `${port}`, METRICS_HOST: "127.0.0.1" },

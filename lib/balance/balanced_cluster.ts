@@ -90,13 +90,13 @@ export class BalancedCluster implements Upstream, DetectionOwner {
     if (this.#options.ejects) this.#detection.start();
   }
 
-  /** Lets go of every connection; calls under way get 14. */
-  stop(): void {
+  /** Lets go of every connection, and resolves when all are gone; calls under way get 14. */
+  async stop(): Promise<void> {
     this.#stopped = true;
     this.#detection.stop();
     for (const probe of this.#probes.values()) probe.stop();
     this.#probes.clear();
-    for (const { endpoint } of this.hosts) endpoint.stop();
+    await Promise.all(this.hosts.map(({ endpoint }) => endpoint.stop()));
   }
 
   reports(): readonly BackendReport[] {

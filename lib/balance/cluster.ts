@@ -46,8 +46,8 @@ export interface Cluster extends Upstream {
   reports(): readonly BackendReport[];
   /** Connects, and keeps doing so. */
   open(): void;
-  /** Lets go of every connection; calls under way get 14. */
-  stop(): void;
+  /** Lets go of every connection, and resolves when all are gone; calls under way get 14. */
+  stop(): Promise<void>;
 }
 
 /** What backends are made with. */
@@ -102,9 +102,9 @@ class ResolvedCluster extends BalancedCluster implements Cluster {
     this.#watch.start();
   }
 
-  override stop(): void {
+  override stop(): Promise<void> {
     this.#watch.stop();
-    super.stop();
+    return super.stop();
   }
 
   protected override reaches(host: Host): void {

@@ -60,6 +60,8 @@ export class Proxy {
   #sessions = new Set<CallerSession>();
   #guard: BufferGuard;
   /** Not ready any more. */
+  /** Resolves, once the proxy was closed, when what was written to backends is sent and their connections are gone. */
+  closed: Promise<void> = Promise.resolve();
   #ending = false;
   /** Callers are told to go. */
   #draining = false;
@@ -224,7 +226,7 @@ export class Proxy {
   /** Lets go of the backend and of time; callers' connections are not touched. */
   close(): void {
     this.#reflection?.stop();
-    this.#backend.stop();
+    this.closed = this.#backend.stop();
     this.#timers.cancel(this.#sweep);
     this.#guard.stop();
   }

@@ -8,6 +8,9 @@ import { openFiles, type SidecarFiles } from "./files.ts";
 import { KEY_CODEC } from "./key_codec.ts";
 import { proxyOptions } from "./proxy_options.ts";
 
+/** Longest that the end waits for what was written to backends, a last RST_STREAM say, to be sent. */
+const BACKENDS_CLOSE_MS = 1_000;
+
 /** Where the settings are from, and what is to be said of them: for people who look at the admin page. */
 export interface SettingsBackground {
   /** Variable -> where its value is from. */
@@ -161,11 +164,18 @@ async function stopSidecar(
   }
   listening.close();
   const left = await proxy.drain(settings.drainTimeoutMs);
-  await files.stop();
-  await admin.close();
+  await Promise.all([atMost(BACKENDS_CLOSE_MS, proxy.closed), files.stop(), admin.close()]);
   metrics.stop();
   timers.stop();
   return left;
+}
+
+/** Resolves with `work`, or when `ms` are over. */
+async function atMost(ms: number, work: Promise<void>): Promise<void> {
+  const { promise: late, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, ms);
+  await Promise.race([work, late]);
+  clearTimeout(timer);
 }
 
 function portTrouble(

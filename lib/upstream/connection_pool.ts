@@ -56,6 +56,8 @@ export class ConnectionPool {
   #sessions: UpstreamSession[] = [];
   /** All connections, those that finish their last calls included. */
   readonly #open = new Set<UpstreamSession>();
+  /** Resolves when the pool was stopped and its last connection is gone. */
+  readonly #emptied = Promise.withResolvers<void>();
   /** Connections that are wanted now: more than are kept, while calls wait for the peer's stream limit. */
   #wanted: number;
   #isDialling = false;
@@ -108,10 +110,12 @@ export class ConnectionPool {
     return this.#open;
   }
 
-  /** Lets go of every connection. */
-  stop(): void {
+  /** Lets go of every connection; resolves when all are gone, which they are once their output is written. */
+  stop(): Promise<void> {
     this.#halt();
     for (const session of this.#open) session.close();
+    if (this.#open.size === 0) this.#emptied.resolve();
+    return this.#emptied.promise;
   }
 
   /** Opens no more connections, and lets go of each once its calls have ended. */
@@ -199,7 +203,9 @@ export class ConnectionPool {
   closed(session: UpstreamSession, why: string): void {
     this.#open.delete(session);
     this.#lose(session, why);
-    if (this.#stopped && this.#open.size === 0) this.#owner.poolEmptied();
+    if (!this.#stopped || this.#open.size > 0) return;
+    this.#emptied.resolve();
+    this.#owner.poolEmptied();
   }
 
   /**

@@ -90,11 +90,12 @@ export class Endpoint implements Backend, PoolOwner {
     this.#pool.connect();
   }
 
-  /** Lets go of every connection; calls under way get 14. */
-  stop(): void {
+  /** Lets go of every connection, and resolves when all are gone; calls under way get 14. */
+  stop(): Promise<void> {
     this.#queueWatch.end();
-    this.#pool.stop();
+    const stopped = this.#pool.stop();
     this.#settleWaiting({ kind: "draining" });
+    return stopped;
   }
 
   /** Takes no new calls; those it has end in peace, and its connections with them: then `onEmpty` hears of it. */

@@ -7,7 +7,7 @@
 
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { BUNDLE, bundle, withRequire } from "../../build/bundle.ts";
-import { PERMISSIONS } from "../../build/permissions.ts";
+import { BINARY_FLAGS } from "../../build/runtime_flags.ts";
 import { COMMANDS } from "../../lib/cli/command_table.ts";
 import { CertificateFolder } from "../support/certificate_folder.ts";
 import { Authority } from "../support/certificates.ts";
@@ -38,7 +38,7 @@ class Installed implements AsyncDisposable {
 
   /** `collapser ARGS`. */
   starts(args: readonly string[], env: ProcessVariables = {}): Process {
-    const deno = ["run", "--quiet", "--no-config", "--cached-only", ...PERMISSIONS];
+    const deno = ["run", "--quiet", "--no-config", "--cached-only", ...BINARY_FLAGS];
     return new Process([...deno, "collapser.js", ...args], env, this.folder);
   }
 

@@ -8,7 +8,7 @@
  * @module
  */
 
-import { PERMISSIONS } from "../../build/permissions.ts";
+import { BINARY_FLAGS } from "../../build/runtime_flags.ts";
 import { attempt, type BuildOptions, type Engine } from "./engine.ts";
 
 /** Where the build's commands see this machine's Deno and denort. */
@@ -41,7 +41,7 @@ export const isReal = Boolean(Deno.env.get("DENORT_BIN"));
 /** What comes after the binary's name, before the program's own arguments. */
 export const STAND_IN_ARGS: readonly string[] = isReal
   ? []
-  : ["run", "--no-config", "--cached-only", ...PERMISSIONS, `${BUNDLE_AT}/collapser.js`];
+  : ["run", "--no-config", "--cached-only", ...BINARY_FLAGS, `${BUNDLE_AT}/collapser.js`];
 
 /** What the stand-in needs of the environment: a plain Deno does not start without a folder for its cache. */
 export const STAND_IN_ENV: Readonly<Record<string, string>> = isReal ? {} : { DENO_DIR: "/none" };

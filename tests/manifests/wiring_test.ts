@@ -56,9 +56,10 @@ manifestTest("manifests lead every Service to a port that a container opens", (r
 manifestTest("manifests mount every volume they have, made of ConfigMaps that exist", (reading) => {
   for (const pod of podsOf(reading)) {
     const mounts: Json[] = pod.containers.flatMap(({ volumeMounts }) => volumeMounts ?? []);
-    const names = pod.spec.volumes.map(({ name }: Json) => name);
+    const volumes: Json[] = pod.spec.volumes ?? [];
+    const names = volumes.map(({ name }) => name);
     assertEquals(new Set(mounts.map(({ name }) => name)), new Set(names), pod.where);
-    for (const volume of pod.spec.volumes) checkVolume(volume, pod, mounts);
+    for (const volume of volumes) checkVolume(volume, pod, mounts);
   }
 });
 

@@ -10,7 +10,7 @@
  */
 
 import { assert, assertEquals, assertMatch } from "@std/assert";
-import { PERMISSIONS } from "../../build/permissions.ts";
+import { BINARY_FLAGS, PERMISSIONS, V8_FLAGS } from "../../build/runtime_flags.ts";
 import { succeeds } from "../../build/run.ts";
 import { encodeGreetingRequest, HELLO_PATHS, startHello } from "../../lib/hello/mod.ts";
 import { GrpcJs } from "../interop/grpc_js.ts";
@@ -84,14 +84,14 @@ class Running implements AsyncDisposable {
     };
     const running = new Running(
       folder === undefined
-        ? new Process(["run", "--quiet", ...PERMISSIONS, "main.ts", "serve"], env)
+        ? new Process(["run", "--quiet", V8_FLAGS, ...PERMISSIONS, "main.ts", "serve"], env)
         : new Process(
           [
             "run",
             "--quiet",
             "--no-config",
             "--cached-only",
-            ...PERMISSIONS,
+            ...BINARY_FLAGS,
             "collapser.js",
             "serve",
           ],

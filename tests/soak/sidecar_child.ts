@@ -161,7 +161,8 @@ export class SidecarChild extends Process {
 function denoArguments(): string[] {
   const { tasks } = JSON.parse(Deno.readTextFileSync(new URL("deno.json", ROOT)));
   const [run, ...rest] = String(tasks.start.command).split(" ").slice(1);
-  return [run!, "--v8-flags=--expose-gc", "--preload", "tests/soak/collector.ts", ...rest];
+  const collecting = rest.map((arg) => arg.startsWith("--v8-flags=") ? `${arg},--expose-gc` : arg);
+  return [run!, "--preload", "tests/soak/collector.ts", ...collecting];
 }
 
 function backendsOf({ backends, kind }: Surroundings): Record<string, string> {

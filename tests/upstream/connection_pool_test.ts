@@ -250,3 +250,23 @@ Deno.test("ConnectionPool is let go of when the proxy closes, whatever it is doi
     });
   }
 });
+
+Deno.test("Proxy.closed waits until what was written to backends is sent", async () => {
+  await withRig({}, async (rig) => {
+    const caller = await rig.caller();
+    const call = caller.call(GET, "1");
+    await rig.settle();
+    const { socket } = rig.backends[0]!;
+    socket.hold();
+    call.cancels(); // which goes on to the backend, which does not read
+    await rig.settle();
+    rig.proxy.close();
+    let isOver = false;
+    void rig.proxy.closed.then(() => isOver = true);
+    await rig.advance(900);
+    assertEquals(isOver, false);
+    socket.release();
+    await rig.settle();
+    assertEquals([isOver, rig.backends[0]!.seen("RST_STREAM").length], [true, 1]);
+  });
+});
