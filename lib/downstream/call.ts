@@ -1,7 +1,7 @@
 import { bodyKey, type Flight, type KeyHead } from "../collapse/mod.ts";
 import { MESSAGE_PREFIX_BYTES, STATUS } from "../grpc/mod.ts";
 import type { PassReason } from "../observe/mod.ts";
-import { FrameLog } from "../wire/mod.ts";
+import { type Field, FrameLog } from "../wire/mod.ts";
 import type { Stream } from "../connection/mod.ts";
 import type { TimedCall } from "./call_clock.ts";
 import type { CallerLink } from "./caller_link.ts";
@@ -10,17 +10,24 @@ import { FlightCall } from "./flight_call.ts";
 import type { FlightWaiter } from "./flight_waiter.ts";
 import { ownHealthReply } from "./health_reply.ts";
 import { type PassedCall, Passthrough } from "./passthrough.ts";
-import { type CallHead, ReadingCall } from "./reading_call.ts";
+import { ReadingCall } from "./reading_call.ts";
 import { RequestBody } from "./request_body.ts";
 import { NO_FIELDS, readRequestFields, type RequestFields } from "./request_fields.ts";
+import type { RequestRoute } from "./request_route.ts";
 
 /** A caller's call, from its head to the end of its reply: what it asks for, and how that is answered. */
 export class Call extends ReadingCall<Call> implements FlightWaiter, PassedCall, TimedCall {
   #fields: Readonly<RequestFields> = NO_FIELDS;
 
   // Written out: the constructor that a class with fields has by itself goes by an array of its arguments.
-  constructor(session: CallerLink<Call>, stream: Stream<Call>, head: CallHead) {
-    super(session, stream, head);
+  constructor(
+    session: CallerLink<Call>,
+    stream: Stream<Call>,
+    route: RequestRoute,
+    perCall: readonly Field[],
+    nowMs: number,
+  ) {
+    super(session, stream, route, perCall, nowMs);
   }
 
   /** A part of a message has come, and the rest of it has not. */
@@ -41,7 +48,7 @@ export class Call extends ReadingCall<Call> implements FlightWaiter, PassedCall,
     }
     const { keyHead, asksHealth, isCircular } = this.route;
     if (isCircular) return this.failOwn({ kind: "unreachable", why: "it leads back here" });
-    if (endStream) this.#pass(this.#passReason, { headEndsStream: true }); // no message is not the same as an empty one
+    if (endStream) this.#pass(this.#passReason, this.#newLog(), true); // no message is not the same as an empty one
     else if (keyHead === undefined && !asksHealth) this.#pass(this.#passReason);
     else this.session.awaitMessage(this);
   }
@@ -212,7 +219,7 @@ export class Call extends ReadingCall<Call> implements FlightWaiter, PassedCall,
   /** The answer it waited for turned out to be another caller's alone; nothing of it was read. */
   passAfterAll(body: FrameLog): void {
     this.session.context.map.leave(this);
-    this.#pass("no_store", { body });
+    this.#pass("no_store", body);
   }
 
   // ---- passing through
@@ -224,16 +231,14 @@ export class Call extends ReadingCall<Call> implements FlightWaiter, PassedCall,
 
   #passWhole(bytes: Uint8Array, from: number, to: number, reason: PassReason): void {
     if (!this.#hasRoom(to - from)) return;
-    this.#pass(reason, { body: this.#whole(bytes, from, to) });
+    this.#pass(reason, this.#whole(bytes, from, to));
   }
 
   /** Makes a backend call for this caller alone, with what there is of its body. */
   #pass(
     reason: PassReason,
-    { headEndsStream = false, body = this.body?.take() ?? this.#newLog() }: {
-      headEndsStream?: boolean;
-      body?: FrameLog;
-    } = {},
+    body: FrameLog = this.body?.take() ?? this.#newLog(),
+    headEndsStream = false,
   ): void {
     const { keyHead } = this.route;
     if (keyHead !== undefined && this.#fields.isOnlyIfCached) {
@@ -244,7 +249,7 @@ export class Call extends ReadingCall<Call> implements FlightWaiter, PassedCall,
     this.decide("passed", reason);
     this.phase = "passing";
     this.awaitDeadline();
-    this.own = new Passthrough(this, { body, scanner: this.body?.scanner, headEndsStream });
+    this.own = new Passthrough(this, body, this.body?.scanner, headEndsStream);
     this.source = this.own.exchange.reply;
     this.own.start();
   }

@@ -197,8 +197,7 @@ export class CallerSession implements ConnectionSink<Call>, PumpOwner, CallerLin
         readsOn: true, // what is still to come is checked like any request
       });
     }
-    const { perCall } = headers;
-    const call = new Call(this, stream, { route, perCall, nowMs: this.connection.nowMs });
+    const call = new Call(this, stream, route, headers.perCall, this.connection.nowMs);
     stream.owner = call;
     call.begin(endStream);
   }

@@ -88,7 +88,11 @@ export class FlightCall implements Reply, ReplySource, ExchangeOwner {
     const { route: target, perCall, deadlineMs } = leader;
     const { flight } = this;
     const exchange = new Exchange(this, {
-      ...{ target, perCall, body, deadlineMs, key: flight },
+      target,
+      key: flight,
+      perCall,
+      body,
+      deadlineMs,
       leastTimeoutMs: limits.backendTimeoutMs,
       keepsBody: true,
     });

@@ -44,16 +44,18 @@ export class Passthrough implements ExchangeOwner {
   /** `body` is what there is of the request, credited already; `scanner` has followed it. */
   constructor(
     call: PassedCall,
-    request: { body: FrameLog; scanner: MessageScanner | undefined; headEndsStream: boolean },
+    body: FrameLog,
+    scanner: MessageScanner | undefined,
+    headEndsStream: boolean,
   ) {
     this.#call = call;
-    this.#scanner = request.scanner ?? new MessageScanner();
-    this.#takenBytes = this.#creditedBytes = request.body.dataBytes;
+    this.#scanner = scanner ?? new MessageScanner();
+    this.#takenBytes = this.#creditedBytes = body.dataBytes;
     this.exchange = new Exchange(this, {
       target: call.route,
       perCall: call.perCall,
-      body: request.body,
-      headEndsStream: request.headEndsStream,
+      body,
+      headEndsStream,
       deadlineMs: call.deadlineMs,
     });
     this.exchange.isStreaming = this.#scanner.started > 1;

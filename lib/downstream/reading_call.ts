@@ -26,15 +26,6 @@ import type { RequestRoute } from "./request_route.ts";
  */
 type Phase = "gathering" | "reading" | "passing" | "done";
 
-/** What a call begins with. */
-export interface CallHead {
-  readonly route: RequestRoute;
-  /** The fields that belong to this call alone. */
-  readonly perCall: readonly Field[];
-  /** When the head came. */
-  readonly nowMs: number;
-}
-
 /**
  * A caller's call as a reader: whatever reply it was given to read, a flight's, a stored one or its own, up to the one
  * end that it has. What it is given is decided by `Call`, of which this is the lower half; `Self` is that class.
@@ -62,13 +53,20 @@ export abstract class ReadingCall<Self> extends Waiter<FlightCall> {
   protected own: Passthrough | undefined = undefined;
   protected debug: DebugLog | undefined = undefined;
 
-  constructor(session: CallerLink<Self>, stream: Stream<Self>, head: CallHead) {
+  /** `perCall` is the fields that belong to this call alone, `nowMs` when the head came. */
+  constructor(
+    session: CallerLink<Self>,
+    stream: Stream<Self>,
+    route: RequestRoute,
+    perCall: readonly Field[],
+    nowMs: number,
+  ) {
     super();
     this.session = session;
     this.stream = stream;
-    this.route = head.route;
-    this.perCall = head.perCall;
-    this.receivedMs = this.lastByteMs = head.nowMs;
+    this.route = route;
+    this.perCall = perCall;
+    this.receivedMs = this.lastByteMs = nowMs;
   }
 
   get isGathering(): boolean {

@@ -70,7 +70,7 @@ function reading(options: { settings?: SettingPairs; timeoutMs?: number } = {}) 
   } as unknown as Method;
   const stream = peer.stream(1) as Stream<Reader>;
   const route = { method } as unknown as RequestRoute;
-  const call: Reader = new Reader(session, stream, { route, perCall: [], nowMs: timers.nowMs });
+  const call: Reader = new Reader(session, stream, route, [], timers.nowMs);
   stream.owner = call;
   if (options.timeoutMs !== undefined) call.deadlineMs = timers.nowMs + options.timeoutMs;
   /** The outcomes, statuses and durations that were counted. */
