@@ -47,7 +47,10 @@ export class Call extends ReadingCall<Call> implements FlightWaiter, PassedCall,
       if (read.timeoutMs !== undefined) this.deadlineMs = this.receivedMs + read.timeoutMs;
     }
     const { keyHead, asksHealth, isCircular } = this.route;
-    if (isCircular) return this.failOwn({ kind: "unreachable", why: "it leads back here" });
+    const { instance } = this.session.connection.peer;
+    if (isCircular || instance !== 0 && this.session.context.instances.has(instance)) {
+      return this.failOwn({ kind: "unreachable", why: "it leads back here" });
+    }
     if (endStream) this.#pass(this.#passReason, this.#newLog(), true); // no message is not the same as an empty one
     else if (keyHead === undefined && !asksHealth) this.#pass(this.#passReason);
     else this.session.awaitMessage(this);

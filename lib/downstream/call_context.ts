@@ -1,5 +1,6 @@
 import type { KeyCodec } from "../collapse/mod.ts";
 import type { ProxyCounters } from "../observe/mod.ts";
+import type { BackendInstances } from "../upstream/mod.ts";
 import type { BufferedBytes } from "../wire/mod.ts";
 import type { FlightContext } from "./flight_call.ts";
 import type { MethodTable } from "./method_table.ts";
@@ -11,6 +12,8 @@ export interface CallContext extends FlightContext {
   readonly methods: MethodTable;
   readonly missed: MissedSharing;
   readonly codec: KeyCodec;
+  /** Backends that are processes of this program: a caller that says the same as one of them is that one. */
+  readonly instances: Pick<BackendInstances, "has">;
   /** Counts what is held for peers. */
   readonly buffered: BufferedBytes;
   /** Anything is collapsed at all (COLLAPSER_MODE). */

@@ -24,7 +24,12 @@ import {
 } from "../downstream/mod.ts";
 import { containedObserver, ProxyCounters } from "../observe/mod.ts";
 import { CallbackAlarm, type Socket, type Timers, Turn } from "../transport/mod.ts";
-import { authorityOf, Reflection, type UpstreamContext } from "../upstream/mod.ts";
+import {
+  authorityOf,
+  BackendInstances,
+  Reflection,
+  type UpstreamContext,
+} from "../upstream/mod.ts";
 import { BufferedBytes, ERROR_CODE, HeaderCache } from "../wire/mod.ts";
 import { Inspection } from "./inspection.ts";
 import type { ProxyEnvironment, ProxyOptions } from "./options.ts";
@@ -98,8 +103,9 @@ export class Proxy {
     methods.setPolicies(options.policies ?? []);
     const scheme = options.backendUseTls ? "https" : "http";
     const instance = 1 + Math.floor(environment.random() * (2 ** 32 - 1));
+    const instances = new BackendInstances();
     const backendContext: UpstreamContext = {
-      ...{ ...environment, observer, turn, counters, instance, buffered },
+      ...{ ...environment, observer, turn, counters, instance, instances, buffered },
       replyHeaders: new HeaderCache(),
     };
     const { resolve } = environment;
@@ -143,7 +149,7 @@ export class Proxy {
         // A pseudo-header that is not defined must be found with the others, and refused (RFC 9113 §8.3).
         isKeyMetadata(name) && !inKey(name) && !STEADY_FIELDS.has(name) && !name.startsWith(":")
       ),
-      instance,
+      ...{ instance, instances },
       sessionClosed: (session) => this.#forget(session),
     };
     this.#contexts = new CallerContexts(this.#context, routing);

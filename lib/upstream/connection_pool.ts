@@ -56,6 +56,8 @@ export class ConnectionPool {
   #sessions: UpstreamSession[] = [];
   /** All connections, those that finish their last calls included. */
   readonly #open = new Set<UpstreamSession>();
+  /** Connections to processes of this program. */
+  readonly #met = new Set<UpstreamSession>();
   /** Resolves when the pool was stopped and its last connection is gone. */
   readonly #emptied = Promise.withResolvers<void>();
   /** Connections that are wanted now: more than are kept, while calls wait for the peer's stream limit. */
@@ -187,11 +189,20 @@ export class ConnectionPool {
     if (connection.peer.instance !== 0 && connection.peer.instance === this.#context.instance) {
       session.abandon(IS_SELF);
     } else {
+      this.#meet(session);
       if (!this.#isFlapping) this.#pauseMs = 0;
       if (this.trouble === "") return;
       this.trouble = "";
       this.#owner.poolUp();
     }
+  }
+
+  /** The backend may be a process of this program, and then say so, which it does once. */
+  #meet(session: UpstreamSession): void {
+    const { instance } = session.connection.peer;
+    if (instance === 0 || this.#met.has(session)) return;
+    this.#met.add(session);
+    this.#context.instances.met(instance);
   }
 
   /** A connection takes no new calls. */
@@ -202,6 +213,7 @@ export class ConnectionPool {
   /** A connection is gone. */
   closed(session: UpstreamSession, why: string): void {
     this.#open.delete(session);
+    if (this.#met.delete(session)) this.#context.instances.left(session.connection.peer.instance);
     this.#lose(session, why);
     if (!this.#stopped || this.#open.size > 0) return;
     this.#emptied.resolve();

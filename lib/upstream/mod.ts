@@ -34,6 +34,7 @@ export { type Failure, type FailureStatus, statusOfFailure } from "./failure.ts"
 export { failureReply, failureTrailers } from "./failure_reply.ts";
 export { NO_STATUS, type ReplySource } from "./gathered_reply.ts";
 export { healthProbe, type Recovery } from "./health_probe.ts";
+export { BackendInstances } from "./instances.ts";
 export { INSTANCE_HEADER, type InternalCall } from "./internal_call.ts";
 export { Reflection } from "./reflection.ts";
 export type { BackendReport, Standing } from "./report.ts";

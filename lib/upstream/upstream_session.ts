@@ -67,13 +67,13 @@ export class UpstreamSession implements ConnectionSink<StreamAttempt>, PumpOwner
     this.#context = options.context;
     this.remote = options.remote;
     this.#sink = new ContainedSink(this, { owner: this.#owner, observer: this.#context.observer });
+    const { replyHeaders: headerCache, buffered: account, instance, turn, timers } = this.#context;
     this.connection = new Connection({
       role: "client",
       sink: this.#sink,
-      headerCache: options.context.replyHeaders,
-      account: options.context.buffered,
+      headerCache,
+      ...{ account, instance },
     });
-    const { turn, timers } = options.context;
     this.#pump = new Pump(socket, this.connection, {
       owner: this,
       turn,

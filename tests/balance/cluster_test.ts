@@ -3,7 +3,7 @@ import { BalancedCluster } from "../../lib/balance/balanced_cluster.ts";
 import { type ClusterOptions, makeCluster } from "../../lib/balance/mod.ts";
 import { ProxyCounters, SILENT } from "../../lib/observe/mod.ts";
 import { Timers, Turn } from "../../lib/transport/mod.ts";
-import { Endpoint, type UpstreamContext } from "../../lib/upstream/mod.ts";
+import { BackendInstances, Endpoint, type UpstreamContext } from "../../lib/upstream/mod.ts";
 import { BufferedBytes, HeaderCache } from "../../lib/wire/mod.ts";
 import { FakeClock } from "../support/fake_clock.ts";
 import { GET, PUT, type RigOptions, withRig } from "../support/proxy_rig.ts";
@@ -21,6 +21,7 @@ function parts(names: Readonly<Record<string, readonly string[]>> = {}) {
       return Promise.reject(new Error("nobody is there"));
     },
     ...{ timers, turn: new Turn(), counters, observer: SILENT, random: () => 0, instance: 7 },
+    instances: new BackendInstances(),
     buffered: new BufferedBytes(Infinity, () => {}),
     replyHeaders: new HeaderCache(),
   };

@@ -10,7 +10,7 @@ import { BackendCounters, ProxyCounters, SILENT } from "../../lib/observe/mod.ts
 import { type Socket, Timers, Turn } from "../../lib/transport/mod.ts";
 import { Endpoint, type EndpointOptions } from "../../lib/upstream/endpoint.ts";
 import type { Exchange } from "../../lib/upstream/exchange.ts";
-import type { UpstreamContext } from "../../lib/upstream/mod.ts";
+import { BackendInstances, type UpstreamContext } from "../../lib/upstream/mod.ts";
 import { BufferedBytes, HeaderCache } from "../../lib/wire/mod.ts";
 import { BackendEnd, type BackendRequest } from "../support/backend_end.ts";
 import { rng } from "../support/cuts.ts";
@@ -61,6 +61,7 @@ export class EndpointRig {
       observer: { ...SILENT, faultOfOurs: (what) => void this.faults.push(what) },
       replyHeaders: new HeaderCache(),
       instance: 7,
+      instances: new BackendInstances(),
       buffered: new BufferedBytes(Infinity, () => {}),
       random: rng(1),
     };
