@@ -115,6 +115,9 @@ export class BalancedCluster implements Upstream, DetectionOwner {
     if (!this.areReplicas && endpoint.isDown) {
       return endpoint.refuse(exchange, { kind: "unreachable", why: endpoint.trouble });
     }
+    if (exchange.isCrowded && isFull(host)) {
+      return endpoint.refuse(exchange, { kind: "callerCrowded", backend: endpoint.name });
+    }
     this.#give(host, exchange);
   }
 
@@ -255,4 +258,9 @@ function anyone(): boolean {
 
 function outOf({ endpoint, why }: Host): Failure {
   return { kind: "ejected", backend: endpoint.name, why };
+}
+
+/** Whether a call would have to wait for a place. */
+function isFull({ endpoint: { counters: { inflight, limit, pending } } }: Host): boolean {
+  return pending > 0 || inflight >= limit;
 }

@@ -16,5 +16,11 @@ export const HANDSHAKE_MS = 10_000;
  */
 export const MAX_HELD_BYTES = 16 * 2 ** 20;
 
+/**
+ * Calls open on one connection, above which one more does not wait for a place at one of several backends: three quarters
+ * of the streams that a caller may have, so that a backend which stalls leaves the others' calls a way through.
+ */
+export const CROWDED_STREAMS = 3_072;
+
 /** A connection that failed is given this long to read why. */
 export const LINGER_MS = 1_000;

@@ -85,7 +85,7 @@ export class FlightCall implements Reply, ReplySource, ExchangeOwner {
   /** Makes the backend call for `body` with this caller's metadata and deadline. */
   start(leader: Waiting, body: FrameLog): void {
     const { limits, backend, flightTime } = this.#context;
-    const { route: target, perCall, deadlineMs } = leader;
+    const { route: target, perCall, deadlineMs, isCrowded } = leader;
     const { flight } = this;
     const exchange = new Exchange(this, {
       target,
@@ -93,6 +93,7 @@ export class FlightCall implements Reply, ReplySource, ExchangeOwner {
       perCall,
       body,
       deadlineMs,
+      isCrowded,
       leastTimeoutMs: limits.backendTimeoutMs,
       keepsBody: true,
     });

@@ -23,6 +23,8 @@ export interface FlightWaiter {
   /** The caller's stream; its position is how far the reply has been relayed. */
   readonly stream: Pick<Stream<unknown>, "position">;
   readonly isOver: boolean;
+  /** So many calls of the caller's connection are open that one more must not wait for one backend among several. */
+  readonly isCrowded: boolean;
   /** So much of the request is still to be taken by the backend. */
   holds(bytes: number): void;
   /** Relays what there is of the reply; a fault of ours ends this call and no other. */

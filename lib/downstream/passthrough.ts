@@ -11,6 +11,8 @@ export interface PassedCall {
   /** The fields that belong to this call alone. */
   readonly perCall: readonly Field[];
   readonly deadlineMs: number;
+  /** See `FlightWaiter`. */
+  readonly isCrowded: boolean;
   /** The caller's stream. */
   readonly stream: Stream<unknown>;
   readonly session: {
@@ -57,6 +59,7 @@ export class Passthrough implements ExchangeOwner {
       body,
       headEndsStream,
       deadlineMs: call.deadlineMs,
+      isCrowded: call.isCrowded,
     });
     this.exchange.isStreaming = this.#scanner.started > 1;
   }

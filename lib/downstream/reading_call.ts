@@ -13,6 +13,7 @@ import {
 } from "../upstream/mod.ts";
 import type { Field } from "../wire/mod.ts";
 import { CallClock } from "./call_clock.ts";
+import { CROWDED_STREAMS } from "./caller_limits.ts";
 import type { CallerLink } from "./caller_link.ts";
 import type { DebugLog } from "./debug_trailer.ts";
 import type { FlightCall } from "./flight_call.ts";
@@ -71,6 +72,11 @@ export abstract class ReadingCall<Self> extends Waiter<FlightCall> {
 
   get isGathering(): boolean {
     return this.phase === "gathering";
+  }
+
+  /** The caller's connection has so many calls open that one more must not wait for one backend among several. */
+  get isCrowded(): boolean {
+    return this.session.connection.openStreams > CROWDED_STREAMS;
   }
 
   get isOver(): boolean {

@@ -103,6 +103,8 @@ export interface ExchangeRequest {
    * @default 0
    */
   readonly leastTimeoutMs?: number;
+  /** The caller has so many calls open that one more must not wait for one backend among several. @default false */
+  readonly isCrowded?: boolean;
   /** The sidecar makes the call by itself, to learn of a backend: it takes no place and is counted nowhere. @default false */
   readonly isProbe?: boolean;
 }
@@ -116,6 +118,7 @@ export class Exchange extends Alarm {
   readonly target: Target;
   readonly key: PlacementKey | undefined;
   readonly isProbe: boolean;
+  readonly isCrowded: boolean;
   readonly perCall: readonly Field[];
   readonly body: FrameLog;
   readonly keepsBody: boolean;
@@ -147,6 +150,7 @@ export class Exchange extends Alarm {
     this.target = request.target;
     this.key = request.key;
     this.isProbe = request.isProbe ?? false;
+    this.isCrowded = request.isCrowded ?? false;
     this.perCall = request.perCall;
     this.body = request.body;
     this.reply = new GatheredReply(request.body.account);

@@ -27,6 +27,7 @@ export type Failure =
   | { readonly kind: "noStatus" }
   | { readonly kind: "headersTooLarge"; readonly whose: "request" | "reply" }
   | { readonly kind: "pendingFull"; readonly backend: string }
+  | { readonly kind: "callerCrowded"; readonly backend: string }
   | {
     readonly kind: "queueTimeout";
     readonly backend: string;
@@ -113,6 +114,13 @@ function judge(failure: Failure): { code: number; text: string } {
       return {
         code: STATUS.resourceExhausted,
         text: `too many calls wait for backend ${failure.backend}`,
+      };
+    case "callerCrowded":
+      return {
+        code: STATUS.resourceExhausted,
+        text:
+          `backend ${failure.backend} has no place, and too many calls of this connection are ` +
+          "open for one more to wait: use more connections",
       };
     case "queueTimeout":
       return judgeWait(failure);

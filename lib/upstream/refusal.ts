@@ -5,6 +5,7 @@ import type { Failure } from "./failure.ts";
 export function refusalReason({ kind }: Failure): RefusalReason {
   switch (kind) {
     case "pendingFull":
+    case "callerCrowded":
       return "pending_full";
     case "methodFull":
       return "method_full";

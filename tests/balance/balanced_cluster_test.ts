@@ -2,6 +2,9 @@ import { assert, assertEquals } from "@std/assert";
 import { ERROR_CODE } from "../../lib/wire/mod.ts";
 import { GET, type ProxyRig, PUT, type RigOptions, withRig } from "../support/proxy_rig.ts";
 
+/** Calls open on a connection above which one more does not wait. */
+const CROWDED_STREAMS = 3_072;
+
 const NAMES = ["a", "b", "c"];
 
 /** Three backends, named and addressed a, b and c. */
@@ -172,6 +175,34 @@ Deno.test("BalancedCluster keeps a full backend's queue to itself", async () => 
     await rig.settle();
     rig.openAt("c").forEach((request) => request.echoes());
     await rig.settle();
+  });
+});
+
+Deno.test("BalancedCluster leaves a connection that is full of calls to one backend a way to the others", async () => {
+  const options = { ...THREE, backendMaxConcurrent: 10 };
+  await withRig({ ...options, backendRouting: { by: "header", name: "x-shard" } }, async (rig) => {
+    const caller = await rig.caller();
+    const stuck = Array.from(
+      { length: CROWDED_STREAMS + 50 },
+      (_, i) => caller.call(i % 2 === 0 ? GET : PUT, `${i}`, { metadata: [["x-shard", "c"]] }),
+    );
+    await rig.settle();
+    const [a, , c] = rig.proxy.counters.backends;
+    assertEquals([c!.inflight, c!.pending], [10, CROWDED_STREAMS - 10]);
+    for (const call of stuck.slice(CROWDED_STREAMS)) {
+      call.expectsFailure(
+        8,
+        "backend c has no place, and too many calls of this connection are open for one more " +
+          "to wait: use more connections",
+      );
+    }
+    assertEquals(c!.refused.pending_full, 50);
+    assertEquals(await ask(rig, "healthy", { shard: "a" }), "a");
+    assertEquals(a!.calls, 1);
+    const other = await rig.caller(); // whose connection is empty, and may wait
+    const call = other.call(GET, "another's", { metadata: [["x-shard", "c"]] });
+    await rig.settle();
+    call.expectsNothing();
   });
 });
 

@@ -70,6 +70,7 @@ const FAILURES: readonly (readonly [failure: Failure, Classification])[] = [
   [{ kind: "headersTooLarge", whose: "request" }, "neutral"],
   [{ kind: "headersTooLarge", whose: "reply" }, "neutral"],
   [{ kind: "pendingFull", backend: "b" }, "neutral"],
+  [{ kind: "callerCrowded", backend: "b" }, "neutral"],
   [{ kind: "methodFull", backend: "b", maxConcurrent: 1 }, "neutral"],
   [{ kind: "ejected", backend: "b", why: "ill" }, "neutral"],
   [{ kind: "draining" }, "neutral"],

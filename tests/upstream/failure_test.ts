@@ -30,6 +30,12 @@ const TABLE: readonly (readonly [failure: Failure, code: number, text: string])[
   [{ kind: "headersTooLarge", whose: "request" }, 8, "the request's metadata is too large"],
   [{ kind: "pendingFull", backend: "b" }, 8, "too many calls wait for backend b"],
   [
+    { kind: "callerCrowded", backend: "b" },
+    8,
+    "backend b has no place, and too many calls of this connection are open for one more to wait: " +
+    "use more connections",
+  ],
+  [
     { kind: "methodFull", backend: "b", maxConcurrent: 7 },
     8,
     "backend b has 7 calls of this method already, as many as the policy allows",
