@@ -20,7 +20,8 @@
  * Refuses: to change what passes. Timeouts, messages and metadata are judged here; relaying them
  * untouched is the caller's part. Compressed messages are never opened, and an application's own
  * messages neither: the protobuf read here is that of grpc.health.v1 (`health.ts`) and of
- * grpc.reflection with the descriptors it brings (`descriptors.ts`), and of those a few fields.
+ * grpc.reflection with the descriptors it brings (`descriptors.ts`), and of those a few fields. The
+ * walk over fields (`protobuf_fields.ts`) is lent to `trust`, which compares answers.
  *
  * @module
  */
@@ -34,6 +35,7 @@ export { frameMessage, isOneMessage, MESSAGE_PREFIX_BYTES, MessageScanner } from
 export { isIgnoredInKey } from "./metadata.ts";
 export { splitMethod } from "./method.ts";
 export { decodeGrpcMessage, encodeGrpcMessage } from "./percent.ts";
+export { ProtobufFields, WIRE_LENGTH } from "./protobuf_fields.ts";
 export { statusOfReset } from "./reset.ts";
 export { parseStatus, STATUS, statusName } from "./status.ts";
 export { formatTimeout, MALFORMED_TIMEOUT, parseTimeout } from "./timeout.ts";

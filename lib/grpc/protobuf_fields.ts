@@ -21,7 +21,7 @@ export class ProtobufFields {
   wireType = 0;
   /** The low 32 bits of a varint field, signed, as an enum or int32 is read. */
   varint = 0;
-  /** The payload of a length-delimited field: `bytes[start]` up to `bytes[end]`. */
+  /** The payload of the current field, of a varint its bytes: `bytes[start]` up to `bytes[end]`. */
   start = 0;
   end = 0;
   /** Whether the walk ended because the bytes are not protobuf. */
@@ -52,8 +52,12 @@ export class ProtobufFields {
 
   #readPayload(): boolean {
     switch (this.wireType) {
-      case WIRE_VARINT:
-        return this.#readVarint();
+      case WIRE_VARINT: {
+        this.start = this.#at;
+        const whole = this.#readVarint();
+        this.end = this.#at;
+        return whole;
+      }
       case WIRE_FIXED64:
         return this.#skip(8);
       case WIRE_LENGTH:

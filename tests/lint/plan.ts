@@ -31,6 +31,8 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   observe: { imports: ["grpc"], types: ["connection"], pure: true },
   upstream: { imports: ["wire", "grpc", "connection", "transport", "observe"] },
   balance: { imports: ["wire", "grpc", "transport", "observe", "upstream"] },
+  // What is known of answers without making a call: no backend, no caller, no clock.
+  trust: { imports: ["grpc"], pure: true },
   // Never `balance`: callers know a backend as something that calls are started at.
   downstream: {
     imports: ["wire", "collapse", "grpc", "connection", "transport", "observe", "upstream"],

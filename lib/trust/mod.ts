@@ -1,0 +1,46 @@
+/**
+ * What is known of answers without making a call: whether two of them say the same, and what a difference means.
+ *
+ * An answer becomes an {@linkcode AnswerPrint} while its messages come by ({@linkcode AnswerDigest}): two digests,
+ * whatever its size. {@linkcode likeness} climbs the ladder from equal bytes to equal multisets of fields, and
+ * {@linkcode judge} says what a difference means or which control run would tell.
+ *
+ * Invariants:
+ * - protobuf is not canonical: maps and fields may come in any order, so bytes that differ may say the same;
+ * - what cannot be read, or asks for too much, is compared by its bytes: stricter than need be, never laxer;
+ * - a difference alone is no `mismatch`: that takes the leader's answer to repeat and the follower's to repeat;
+ * - work and memory are bounded in bytes, depth and fields; no message and no metadata value is kept.
+ *
+ * Synchronous and pure: time, hashes and the calls of control runs are somebody else's.
+ *
+ * @module
+ */
+export {
+  AnswerDigest,
+  type AnswerPrint,
+  type Hash,
+  type Likeness,
+  likeness,
+  type PrintOptions,
+} from "./answer_print.ts";
+export {
+  type CompiledIgnore,
+  compileIgnoredFields,
+  type DescribedField,
+  type IgnoredFields,
+  type MessageNames,
+} from "./ignored_fields.ts";
+export {
+  FIELD_WORK,
+  type FieldOrder,
+  NORMAL_FORM_LIMITS,
+  normalForm,
+  type NormalFormLimits,
+} from "./normal_form.ts";
+export {
+  type Control,
+  type Evidence,
+  judge,
+  judgeWithoutControl,
+  type Verdict,
+} from "./verdict.ts";
