@@ -5,6 +5,9 @@
  * whatever its size. {@linkcode likeness} climbs the ladder from equal bytes to equal multisets of fields, and
  * {@linkcode judge} says what a difference means or which control run would tell.
  *
+ * A {@linkcode ReportRecord} remembers for 48 hours what sharing saves or would save, method by method, and
+ * {@linkcode reportRow} says what to do with a method.
+ *
  * Invariants:
  * - protobuf is not canonical: maps and fields may come in any order, so bytes that differ may say the same;
  * - what cannot be read, or asks for too much, is compared by its bytes: stricter than need be, never laxer;
@@ -30,6 +33,7 @@ export {
   type IgnoredFields,
   type MessageNames,
 } from "./ignored_fields.ts";
+export { KeySketch } from "./key_sketch.ts";
 export {
   FIELD_WORK,
   type FieldOrder,
@@ -44,3 +48,12 @@ export {
   judgeWithoutControl,
   type Verdict,
 } from "./verdict.ts";
+export {
+  type CallSums,
+  type Compared,
+  MethodRecord,
+  type MethodSummary,
+  REPORT_HOURS,
+  ReportRecord,
+} from "./report_record.ts";
+export { type MethodSetting, type ReportRow, reportRow } from "./report_row.ts";
