@@ -5,6 +5,9 @@
  * whatever its size. {@linkcode likeness} climbs the ladder from equal bytes to equal multisets of fields, and
  * {@linkcode judge} says what a difference means or which control run would tell.
  *
+ * A {@linkcode VerifySampler} chooses whose answers are asked for once more, looking where a leak would show, and a
+ * {@linkcode VerifyBudget} when: at most one in a hundred of a backend's calls, never while callers wait.
+ *
  * A {@linkcode ReportRecord} remembers for 48 hours what sharing saves or would save, method by method, and
  * {@linkcode reportRow} says what to do with a method.
  *
@@ -57,3 +60,5 @@ export {
   ReportRecord,
 } from "./report_record.ts";
 export { type MethodSetting, type ReportRow, reportRow } from "./report_row.ts";
+export { type RunRequest, type SkipReason, VerifyBudget } from "./verify_budget.ts";
+export { differingNames, type Metadata, VerifySampler } from "./verify_sampler.ts";
