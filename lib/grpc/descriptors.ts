@@ -65,7 +65,7 @@ function levels(service: Uint8Array): ReadonlyMap<string, IdempotencyLevel> {
 }
 
 /** The payloads of one field, as far as the bytes are protobuf. */
-function* messages(bytes: Uint8Array, field: number): Generator<Uint8Array> {
+export function* messages(bytes: Uint8Array, field: number): Generator<Uint8Array> {
   const fields = new ProtobufFields(bytes);
   while (fields.next()) {
     if (fields.field !== field || fields.wireType !== WIRE_LENGTH) continue;
@@ -74,7 +74,7 @@ function* messages(bytes: Uint8Array, field: number): Generator<Uint8Array> {
 }
 
 /** The last value of a text field; "" when it has none. */
-function text(bytes: Uint8Array, field: number): string {
+export function text(bytes: Uint8Array, field: number): string {
   let found = "";
   for (const value of messages(bytes, field)) found = decoder.decode(value);
   return found;

@@ -32,6 +32,11 @@ export { type IdempotencyLevel, levelsIn, reflectionRequest } from "./descriptor
 export { healthReply, healthRequest, healthService, healthStatus } from "./health.ts";
 export { statusOfHttp } from "./http_status.ts";
 export { frameMessage, isOneMessage, MESSAGE_PREFIX_BYTES, MessageScanner } from "./message.ts";
+export {
+  type FieldDescriptor,
+  type MessageDescriptors,
+  messagesIn,
+} from "./message_descriptors.ts";
 export { isIgnoredInKey } from "./metadata.ts";
 export { splitMethod } from "./method.ts";
 export { decodeGrpcMessage, encodeGrpcMessage } from "./percent.ts";
