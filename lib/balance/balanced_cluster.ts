@@ -115,7 +115,7 @@ export class BalancedCluster implements Upstream, DetectionOwner {
     if (!this.areReplicas && endpoint.isDown) {
       return endpoint.refuse(exchange, { kind: "unreachable", why: endpoint.trouble });
     }
-    if (exchange.isCrowded && isFull(host)) {
+    if (exchange.mayQueue !== "yes" && isFull(host)) {
       return endpoint.refuse(exchange, { kind: "callerCrowded", backend: endpoint.name });
     }
     this.#give(host, exchange);

@@ -61,26 +61,41 @@ export class CollapseMap<R extends Reply> {
   }
 
   /**
-   * The stored result or the flight that answers a caller who comes now, or undefined when the caller has to lead.
+   * The stored result or the flight that answers a caller who comes now, or undefined when the caller has to lead. A
+   * stored result may be stale: then somebody has to see to its refresh.
    */
   lookUp(head: KeyHead<R>, bodyKey: string, nowMs: number): Flight<R> | undefined {
     const flight = head.flights.get(bodyKey);
     if (flight === undefined || flight.generation !== head.service.generation) return undefined;
     if (flight.expiresAtMs > 0) {
-      if (nowMs >= flight.expiresAtMs) return undefined;
+      if (nowMs >= flight.staleUntilMs) return undefined;
       flight.asked++;
       this.stored.touch(flight);
       return flight;
     }
+    const { refreshes } = flight;
+    if (refreshes !== undefined && this.#mayAnswer(refreshes, nowMs)) return refreshes;
+    return this.#joinable(flight, nowMs);
+  }
+
+  /** The flight that a caller may join for whom what is stored is too old. */
+  underWay(head: KeyHead<R>, bodyKey: string, nowMs: number): Flight<R> | undefined {
+    const flight = head.flights.get(bodyKey);
+    return flight === undefined || flight.stored ||
+        flight.generation !== head.service.generation
+      ? undefined
+      : this.#joinable(flight, nowMs);
+  }
+
+  #joinable(flight: Flight<R>, nowMs: number): Flight<R> | undefined {
     return flight.sealed || flight.isTrial || nowMs - flight.startedMs > this.#limits.joinMaxAgeMs
       ? undefined
       : flight;
   }
 
-  /** How old the result is that is stored for the key; undefined where none is. */
-  ageMs(head: KeyHead<R>, bodyKey: string, nowMs: number): number | undefined {
-    const flight = head.flights.get(bodyKey);
-    return flight?.stored ? nowMs - flight.storedMs : undefined;
+  #mayAnswer(stale: Flight<R>, nowMs: number): boolean {
+    return stale.stored && nowMs < stale.staleUntilMs &&
+      stale.generation === stale.head.service.generation;
   }
 
   /** Whether the flight has as many waiters as it may. */
@@ -91,12 +106,28 @@ export class CollapseMap<R extends Reply> {
   /** Starts a flight that answers for its key from now on; on a key that was private as a trial. */
   lead(head: KeyHead<R>, bodyKey: string, start: { reply: R; nowMs: number }): Flight<R> {
     const before = head.flights.get(bodyKey);
-    if (before?.stored) this.stored.remove(before);
+    if (before !== undefined) this.#displace(before);
     const flight = new Flight(head, bodyKey, start);
     if (head.idleSinceMs >= 0) this.#idle.remove(head);
     head.flights.set(bodyKey, flight);
     this.flying++;
     return flight;
+  }
+
+  /** Starts a flight that fetches the key of a stale result anew, which goes on answering meanwhile. */
+  refresh(stale: Flight<R>, start: { reply: R; nowMs: number }): Flight<R> {
+    const { head, bodyKey } = stale;
+    const flight = new Flight(head, bodyKey, start);
+    flight.refreshes = stale;
+    head.flights.set(bodyKey, flight);
+    this.flying++;
+    return flight;
+  }
+
+  /** What was stored for a key has no place any more, also where it only answered while it was fetched anew. */
+  #displace(flight: Flight<R>): void {
+    const stored = flight.stored ? flight : flight.refreshes;
+    if (stored?.stored) this.stored.remove(stored);
   }
 
   join(flight: Flight<R>, waiter: Waiter<R>): void {
@@ -145,17 +176,19 @@ export class CollapseMap<R extends Reply> {
   }
 
   /**
-   * The flight's call has ended, and its result answers repeats until `ttlMs` from now: unless a newer flight has taken
+   * The flight's call has ended, and its result answers repeats until `ttlMs` from now, and stale for `staleMs` more: unless a newer flight has taken
    * its place, a write has been answered since it began, or it is too large.
    */
-  keep(flight: Flight<R>, nowMs: number, ttlMs: number): void {
+  keep(flight: Flight<R>, nowMs: number, ttlMs: number, staleMs = 0): void {
     if (flight.landed) return;
     const isNewest = flight.head.flights.get(flight.bodyKey) === flight;
     if (
       ttlMs > 0 && isNewest && !flight.sealed &&
       flight.generation === flight.head.service.generation
     ) {
-      this.stored.add(flight, nowMs, ttlMs); // first: a fault in it must not leave a landed flight to be joined
+      if (flight.refreshes !== undefined) this.#displace(flight);
+      flight.refreshes = undefined;
+      this.stored.add(flight, nowMs, ttlMs, staleMs); // first: a fault in it must not leave a landed flight to be joined
       flight.landed = true;
       this.flying--;
     } else {
@@ -224,12 +257,9 @@ export class CollapseMap<R extends Reply> {
     for (const head of this.#heads.values()) {
       if (path !== undefined && pathInKey(head.text) !== path) continue;
       for (const flight of head.flights.values()) {
-        if (flight.stored) {
-          this.stored.remove(flight);
-          purged++;
-        } else {
-          flight.sealed = true;
-        }
+        if (flight.stored || flight.refreshes?.stored) purged++;
+        this.#displace(flight);
+        flight.sealed = true;
       }
     }
     return purged;
@@ -244,6 +274,12 @@ export class CollapseMap<R extends Reply> {
   #forget(flight: Flight<R>): void {
     const { head, bodyKey } = flight;
     if (head.flights.get(bodyKey) !== flight) return;
+    const { refreshes } = flight;
+    flight.refreshes = undefined;
+    if (refreshes?.stored && refreshes.generation === head.service.generation) {
+      head.flights.set(bodyKey, refreshes); // it was to no avail, and what is stale goes on
+      return;
+    }
     head.flights.delete(bodyKey);
     if (head.flights.size === 0) this.#settle(head);
   }

@@ -58,6 +58,12 @@ export class Flight<R extends Reply> {
   landed = false;
   /** Until when the flight answers repeats; 0 while it is not stored. */
   expiresAtMs = 0;
+  /** Until when it may answer after that, stale, while its key is fetched anew; no earlier than `expiresAtMs`. */
+  staleUntilMs = 0;
+  /** What is stored for the key, and stale: it answers while this flight fetches the key anew. */
+  refreshes: Flight<R> | undefined = undefined;
+  /** When the next refresh of a stale result may begin, and how long the pause before it is; undefined before one failed. */
+  refreshPause: { readonly untilMs: number; readonly ms: number } | undefined = undefined;
   /** When the final status of what is stored arrived: its age counts from then. */
   storedMs = 0;
   /** Bytes that the flight counts for while it is stored. */
@@ -73,6 +79,11 @@ export class Flight<R extends Reply> {
     this.startedMs = nowMs;
     this.generation = head.service.generation;
     this.isTrial = head.privateKeys?.has(bodyKey) ?? false;
+  }
+
+  /** Whether what is stored has outlived its time, and answers only while it is fetched anew. */
+  isStale(nowMs: number): boolean {
+    return nowMs >= this.expiresAtMs;
   }
 
   /** The flight answers repeats from what is stored. */

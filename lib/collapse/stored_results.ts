@@ -32,14 +32,14 @@ export class StoredResults<R extends Reply> {
   }
 
   /**
-   * Keeps the flight's reply until `ttlMs` from now; one that is larger than the whole bound leaves at once, and nothing
+   * Keeps the flight's reply until `ttlMs` from now, and stale for `staleMs` more; one that is larger than the whole bound leaves at once, and nothing
    * goes for it. The least recently used results have mostly expired, so each new one lets go of a few: under load nothing
    * dead is left for the sweep.
    */
-  add(flight: Flight<R>, nowMs: number, ttlMs: number): void {
+  add(flight: Flight<R>, nowMs: number, ttlMs: number, staleMs: number): void {
     for (
       let i = 0;
-      i < EXPIRED_PER_ADDED && this.#oldest !== undefined && nowMs >= this.#oldest.expiresAtMs;
+      i < EXPIRED_PER_ADDED && this.#oldest !== undefined && nowMs >= this.#oldest.staleUntilMs;
       i++
     ) {
       this.remove(this.#oldest);
@@ -50,6 +50,7 @@ export class StoredResults<R extends Reply> {
     const headBytes = head.storedCount === 0 ? head.heldBytes : 0; // once, however many stand under it
     if (flight.storedBytes + headBytes > this.#maxBytes) return this.#letGo(flight);
     flight.expiresAtMs = nowMs + ttlMs;
+    flight.staleUntilMs = nowMs + ttlMs + staleMs;
     this.entries++;
     head.storedCount++;
     this.bytes += flight.storedBytes + headBytes;
@@ -74,11 +75,11 @@ export class StoredResults<R extends Reply> {
     this.#letGo(flight);
   }
 
-  /** Removes what has expired by `nowMs`. */
+  /** Removes what may not even answer stale any more. */
   sweep(nowMs: number): void {
     for (let flight = this.#oldest; flight !== undefined;) {
       const { newer } = flight;
-      if (nowMs >= flight.expiresAtMs) this.remove(flight);
+      if (nowMs >= flight.staleUntilMs) this.remove(flight);
       flight = newer;
     }
   }

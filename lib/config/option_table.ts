@@ -1,10 +1,10 @@
 import { BACKENDS } from "./kinds/address.ts";
 import { BOOLEAN, oneOf } from "./kinds/choice.ts";
-import { DURATION, POSITIVE_DURATION } from "./kinds/duration.ts";
+import { DURATION, POSITIVE_DURATION, STALE_DURATION } from "./kinds/duration.ts";
 import { HEADER_NAMES } from "./kinds/header_names.ts";
 import { optional } from "./kinds/kind.ts";
 import { METHODS } from "./kinds/methods.ts";
-import { count, ENTRIES, RATIO } from "./kinds/number.ts";
+import { count, ENTRIES, HALF_RATIO, RATIO } from "./kinds/number.ts";
 import { ROUTING } from "./kinds/routing.ts";
 import { SIZE } from "./kinds/size.ts";
 import { CACHE_URL, HOST_NAME, PATH } from "./kinds/text.ts";
@@ -129,10 +129,16 @@ export const OPTION_TABLE = {
     original: true,
     help: "how long a good result answers repeats; 0 switches it off",
   }),
-  staleDurationMs: option("COLLAPSER_STALE_DURATION", DURATION, {
+  staleDurationMs: option("COLLAPSER_STALE_DURATION", STALE_DURATION, {
     group: "collapsing",
     fallback: "0",
-    help: "how long after that a stale result may answer while one refresh runs",
+    help: "how long after that a stale result may answer while one refresh runs, `1h` at most",
+  }),
+  ttlJitter: option("COLLAPSER_TTL_JITTER", HALF_RATIO, {
+    group: "collapsing",
+    fallback: "0.1",
+    help: "share by which a result's time is shortened at random, when that time is 1 s or more; " +
+      "0 to 0.5",
   }),
   hitForPassMs: option("COLLAPSER_HIT_FOR_PASS", DURATION, {
     group: "collapsing",

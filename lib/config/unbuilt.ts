@@ -17,7 +17,6 @@ const LEAVE_UNSET = "leave it unset";
 
 /** What is missing, one row per feature; a row goes when its feature comes. */
 export const UNBUILT: readonly Unbuilt[] = [
-  { env: "COLLAPSER_STALE_DURATION", asks: (s) => s.staleDurationMs > 0, instead: "use 0" },
   {
     env: "COLLAPSER_MODE",
     values: "`shadow`, `verify`",

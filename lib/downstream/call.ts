@@ -12,6 +12,7 @@ import { ownHealthReply } from "./health_reply.ts";
 import { type PassedCall, Passthrough } from "./passthrough.ts";
 import { ReadingCall } from "./reading_call.ts";
 import { RequestBody } from "./request_body.ts";
+import { mayRefresh, Refresh } from "./refresh.ts";
 import { NO_FIELDS, readRequestFields, type RequestFields } from "./request_fields.ts";
 import type { RequestRoute } from "./request_route.ts";
 
@@ -73,8 +74,10 @@ export class Call extends ReadingCall<Call> implements FlightWaiter, PassedCall,
     if (this.#fields.isAlone) return this.#passWhole(bytes, from, to, "no_store");
     const key = bodyKey(bytes, from, to, context.codec);
     const flight = this.#find(keyHead, key);
-    if (flight?.stored) this.#readStored(flight);
-    else if (this.#fields.isOnlyIfCached) this.failOwn({ kind: "notStored" });
+    if (flight?.stored) {
+      if (!flight.isStale(connection.nowMs)) this.#readStored(flight, "hit");
+      else this.#readStale(flight, bytes, from, to);
+    } else if (this.#fields.isOnlyIfCached) this.failOwn({ kind: "notStored" });
     else if (flight === undefined) {
       const isPrivate = context.map.isPrivate(keyHead, key, connection.nowMs);
       if (isPrivate) this.#passWhole(bytes, from, to, "no_store");
@@ -177,12 +180,11 @@ export class Call extends ReadingCall<Call> implements FlightWaiter, PassedCall,
     const { context: { map }, connection: { nowMs } } = this.session;
     const { isFresh, maxAgeMs } = this.#fields;
     if (isFresh) return undefined;
-    if (maxAgeMs !== Infinity) {
-      const ageMs = map.ageMs(keyHead, key, nowMs);
-      // 0 asks for what is not stored at all, though it may have come in this very moment.
-      if (ageMs !== undefined && (ageMs > maxAgeMs || maxAgeMs === 0)) return undefined;
-    }
-    return map.lookUp(keyHead, key, nowMs);
+    const found = map.lookUp(keyHead, key, nowMs);
+    if (maxAgeMs === Infinity || !found?.stored) return found;
+    // 0 asks for what is not stored at all, though it may have come in this very moment.
+    const isTooOld = nowMs - found.storedMs > maxAgeMs || maxAgeMs === 0;
+    return isTooOld ? map.underWay(keyHead, key, nowMs) : found;
   }
 
   #lead(key: string, body: FrameLog): void {
@@ -211,8 +213,17 @@ export class Call extends ReadingCall<Call> implements FlightWaiter, PassedCall,
     if (flight.reply.log.end > 0) this.readMore();
   }
 
-  #readStored(flight: Flight<FlightCall>): void {
-    this.decide("hit");
+  /** Answers with what is stale, and sees to its being fetched anew: with this caller's request, and not in its time. */
+  #readStale(flight: Flight<FlightCall>, bytes: Uint8Array, from: number, to: number): void {
+    const { context } = this.session;
+    if (mayRefresh(flight, context)) {
+      new Refresh(context, flight, this).begin(this.#whole(bytes, from, to));
+    }
+    this.#readStored(flight, "stale");
+  }
+
+  #readStored(flight: Flight<FlightCall>, outcome: "hit" | "stale"): void {
+    this.decide(outcome);
     this.body?.drop(); // another's request is sent in its place
     this.stored = flight.reply;
     flight.reply.readers++; // until it is done: now, unless its window is too small for the whole reply

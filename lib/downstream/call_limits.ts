@@ -6,6 +6,10 @@ export interface CallLimits {
   readonly backendTimeoutMs: number;
   /** How long a good result answers repeats; 0 keeps nothing (COLLAPSER_CACHE_DURATION). */
   readonly cacheDurationMs: number;
+  /** How long after that a good result may answer stale, while it is fetched anew; 0 not at all (COLLAPSER_STALE_DURATION). */
+  readonly staleDurationMs: number;
+  /** Share by which a time of a second or more is shortened at random (COLLAPSER_TTL_JITTER). */
+  readonly ttlJitter: number;
   /** How long a key whose answer was private passes through; 0 is not at all (COLLAPSER_HIT_FOR_PASS). */
   readonly hitForPassMs: number;
   /** Whether error results are kept too (COLLAPSER_CACHE_ERRORS). */

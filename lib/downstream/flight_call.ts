@@ -15,7 +15,7 @@ import type { CallLimits } from "./call_limits.ts";
 import { type FlightTime, mostPatient, type Patience } from "./flight_time.ts";
 import { type FlightTarget, type FlightWaiter, waitersOf } from "./flight_waiter.ts";
 import { makeRoom, slideWindow } from "./reply_window.ts";
-import { isForOneAlone, keptMs } from "./reply_words.ts";
+import { isForOneAlone, keptMs, staleMs } from "./reply_words.ts";
 
 /**
  * Metadata does not count for a reply's size, nor do frame headers. Their bound is this many times the limit, which
@@ -45,6 +45,8 @@ export interface FlightContext {
   readonly observer: UpstreamObserver;
   /** Counts what is held for peers. What is stored is bounded by the store. */
   readonly buffered: BufferedBytes;
+  /** For jitter: at least 0, below 1. */
+  readonly random: () => number;
 }
 
 /**
@@ -85,15 +87,14 @@ export class FlightCall implements Reply, ReplySource, ExchangeOwner {
   /** Makes the backend call for `body` with this caller's metadata and deadline. */
   start(leader: Waiting, body: FrameLog): void {
     const { limits, backend, flightTime } = this.#context;
-    const { route: target, perCall, deadlineMs, isCrowded } = leader;
-    const { flight } = this;
+    const { route: target, perCall, deadlineMs, mayQueue } = leader;
     const exchange = new Exchange(this, {
       target,
-      key: flight,
+      key: this.flight,
       perCall,
       body,
       deadlineMs,
-      isCrowded,
+      mayQueue,
       leastTimeoutMs: limits.backendTimeoutMs,
       keepsBody: true,
     });
@@ -102,7 +103,7 @@ export class FlightCall implements Reply, ReplySource, ExchangeOwner {
     this.#holder?.holds(0);
     this.#leader = this.#holder = leader;
     this.log = exchange.reply.log;
-    flightTime.watch(flight, exchange);
+    flightTime.watch(this.flight, exchange);
     backend.start(exchange);
   }
 
@@ -174,11 +175,10 @@ export class FlightCall implements Reply, ReplySource, ExchangeOwner {
   replyEnded(nowMs: number): void {
     const exchange = this.#exchange;
     if (exchange === undefined || this.#leadAgain(exchange, nowMs)) return;
-    const { flight, log } = this;
+    const [{ flight, log }, { reply }] = [this, exchange];
     const { map, limits, timers } = this.#context;
     timers.cancel(exchange);
     this.ended = true;
-    const { reply } = exchange;
     this.status = reply.status;
     this.#note(reply);
     this.#heedWords(exchange);
@@ -190,9 +190,9 @@ export class FlightCall implements Reply, ReplySource, ExchangeOwner {
     const isGood = !reply.isBrokenOff && (reply.status === STATUS.ok ||
       limits.cacheErrors && reply.failure === undefined);
     const ownMs = this.#target?.method.policy.cacheDurationMs;
-    const ttlMs = isGood ? keptMs(reply.cache, ownMs ?? limits.cacheDurationMs) : 0;
+    const ttlMs = isGood ? keptMs(reply.cache, ownMs ?? limits.cacheDurationMs, this.#context) : 0;
     if (ttlMs > SETTLE_ABOVE_MS) log.settle();
-    map.keep(flight, nowMs, ttlMs);
+    map.keep(flight, nowMs, ttlMs, staleMs(reply.cache, limits.staleDurationMs));
     if (flight.stored) log.countIn(undefined);
     this.#relayToAll();
   }

@@ -1,6 +1,6 @@
 import type { Flight, Reply, Waiter } from "../collapse/mod.ts";
 import type { Stream } from "../connection/mod.ts";
-import type { Failure, Target } from "../upstream/mod.ts";
+import type { Failure, MayQueue, Target } from "../upstream/mod.ts";
 import type { Field, FrameLog } from "../wire/mod.ts";
 
 /** What a flight's backend call is sent to, and what the policy says of keeping its result. */
@@ -23,8 +23,8 @@ export interface FlightWaiter {
   /** The caller's stream; its position is how far the reply has been relayed. */
   readonly stream: Pick<Stream<unknown>, "position">;
   readonly isOver: boolean;
-  /** So many calls of the caller's connection are open that one more must not wait for one backend among several. */
-  readonly isCrowded: boolean;
+  /** Whether the backend call may wait for a place. */
+  readonly mayQueue: MayQueue;
   /** So much of the request is still to be taken by the backend. */
   holds(bytes: number): void;
   /** Relays what there is of the reply; a fault of ours ends this call and no other. */

@@ -1,7 +1,7 @@
 import type { Stream } from "../connection/mod.ts";
 import { MessageScanner } from "../grpc/mod.ts";
 import type { Field, FrameLog } from "../wire/mod.ts";
-import { Exchange, type ExchangeOwner, type Failure } from "../upstream/mod.ts";
+import { Exchange, type ExchangeOwner, type Failure, type MayQueue } from "../upstream/mod.ts";
 import type { CallContext } from "./call_context.ts";
 import type { RequestRoute } from "./request_route.ts";
 
@@ -12,7 +12,7 @@ export interface PassedCall {
   readonly perCall: readonly Field[];
   readonly deadlineMs: number;
   /** See `FlightWaiter`. */
-  readonly isCrowded: boolean;
+  readonly mayQueue: MayQueue;
   /** The caller's stream. */
   readonly stream: Stream<unknown>;
   readonly session: {
@@ -59,7 +59,7 @@ export class Passthrough implements ExchangeOwner {
       body,
       headEndsStream,
       deadlineMs: call.deadlineMs,
-      isCrowded: call.isCrowded,
+      mayQueue: call.mayQueue,
     });
     this.exchange.isStreaming = this.#scanner.started > 1;
   }

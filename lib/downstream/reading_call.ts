@@ -7,6 +7,7 @@ import {
   type Failure,
   failureReply,
   failureTrailers,
+  type MayQueue,
   NO_DEADLINE,
   type ReplySource,
   statusOfFailure,
@@ -74,9 +75,9 @@ export abstract class ReadingCall<Self> extends Waiter<FlightCall> {
     return this.phase === "gathering";
   }
 
-  /** The caller's connection has so many calls open that one more must not wait for one backend among several. */
-  get isCrowded(): boolean {
-    return this.session.connection.openStreams > CROWDED_STREAMS;
+  /** A call of a connection that has many open must not wait for one backend among several. */
+  get mayQueue(): MayQueue {
+    return this.session.connection.openStreams > CROWDED_STREAMS ? "alone" : "yes";
   }
 
   get isOver(): boolean {

@@ -11,7 +11,23 @@ export function isForOneAlone(
   return cache !== undefined && (cache.isPrivate || !cache.vary.every(isInKey));
 }
 
-/** How long a good reply is kept: as configured, and no longer than its metadata says. */
-export function keptMs(cache: CachePolicy | undefined, configuredMs: number): number {
-  return cache === undefined ? configuredMs : Math.min(configuredMs, longestKeptMs(cache));
+/** Results kept for less are not spread in time: they are gone before anybody could ask for many of them at once. */
+const JITTER_FROM_MS = 1_000;
+
+/**
+ * How long a good reply is fresh: as configured, and no longer than its metadata says; long times are shortened by up to
+ * the share `ttlJitter`, as `random` decides, so that results that were stored together do not end together.
+ */
+export function keptMs(
+  cache: CachePolicy | undefined,
+  configuredMs: number,
+  { limits: { ttlJitter }, random }: { limits: { ttlJitter: number }; random: () => number },
+): number {
+  const ttlMs = cache === undefined ? configuredMs : Math.min(configuredMs, longestKeptMs(cache));
+  return ttlMs < JITTER_FROM_MS || ttlJitter === 0 ? ttlMs : ttlMs * (1 - ttlJitter * random());
+}
+
+/** How long a reply may answer after that, stale, while it is fetched anew (RFC 5861 §3). */
+export function staleMs(cache: CachePolicy | undefined, configuredMs: number): number {
+  return cache === undefined ? configuredMs : Math.min(configuredMs, cache.maxStaleMs);
 }

@@ -16,6 +16,10 @@ export interface CacheDirectives {
   readonly maxAgeMs: number;
   /** From `s-maxage`; Infinity where it is not said. */
   readonly sharedMaxAgeMs: number;
+  /** `must-revalidate`, or `proxy-revalidate`, which says the same to shared caches (RFC 9111 §5.2.2.8). */
+  readonly isMustRevalidate: boolean;
+  /** From `stale-while-revalidate` (RFC 5861 §3); Infinity where it is not said. */
+  readonly staleWhileRevalidateMs: number;
 }
 
 /**
@@ -35,6 +39,8 @@ export function parseCacheControl(values: readonly string[]): CacheDirectives {
     isOnlyIfCached: false,
     maxAgeMs: Infinity,
     sharedMaxAgeMs: Infinity,
+    isMustRevalidate: false,
+    staleWhileRevalidateMs: Infinity,
   };
   // Each field apart: a quote that one of them leaves open must not hide the next.
   if (!read.isNoStore) { for (const value of values) splitDirectives(value).forEach(heed); }
@@ -49,6 +55,10 @@ export function parseCacheControl(values: readonly string[]): CacheDirectives {
     else if (name === "max-age") read.maxAgeMs = Math.min(read.maxAgeMs, parseAgeMs(argument));
     else if (name === "s-maxage") {
       read.sharedMaxAgeMs = Math.min(read.sharedMaxAgeMs, parseAgeMs(argument));
+    } else if (name === "must-revalidate" || name === "proxy-revalidate") {
+      read.isMustRevalidate = true;
+    } else if (name === "stale-while-revalidate") {
+      read.staleWhileRevalidateMs = Math.min(read.staleWhileRevalidateMs, parseAgeMs(argument));
     }
   }
 }

@@ -4,6 +4,10 @@ import { STATUS } from "../grpc/mod.ts";
 export const OUTCOMES = ["hit", "joined", "led", "passed", "stale", "rejected"] as const;
 export type Outcome = typeof OUTCOMES[number];
 
+/** What came of fetching a stale result anew. */
+export const REFRESH_RESULTS = ["ok", "error", "skipped", "removed", "raced"] as const;
+export type RefreshResult = typeof REFRESH_RESULTS[number];
+
 /** Why a call passed through on its own. */
 export const PASS_REASONS = [
   "method",
@@ -88,6 +92,13 @@ export class MethodCounters {
     rejected: 0,
   };
   readonly responses = new StatusCounts();
+  readonly refreshes: Record<RefreshResult, number> = {
+    ok: 0,
+    error: 0,
+    skipped: 0,
+    removed: 0,
+    raced: 0,
+  };
 
   constructor(label: string) {
     this.label = label;
@@ -98,6 +109,10 @@ export class MethodCounters {
     for (const outcome of OUTCOMES) {
       this.outcomes[outcome] += other.outcomes[outcome];
       other.outcomes[outcome] = 0;
+    }
+    for (const result of REFRESH_RESULTS) {
+      this.refreshes[result] += other.refreshes[result];
+      other.refreshes[result] = 0;
     }
     this.responses.take(other.responses);
   }

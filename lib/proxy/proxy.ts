@@ -149,7 +149,7 @@ export class Proxy {
         // A pseudo-header that is not defined must be found with the others, and refused (RFC 9113 §8.3).
         isKeyMetadata(name) && !inKey(name) && !STEADY_FIELDS.has(name) && !name.startsWith(":")
       ),
-      ...{ instance, instances },
+      ...{ instance, instances, random: environment.random },
       sessionClosed: (session) => this.#forget(session),
     };
     this.#contexts = new CallerContexts(this.#context, routing);

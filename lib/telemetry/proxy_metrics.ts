@@ -1,4 +1,10 @@
-import { type MethodCounters, OUTCOMES, PASS_REASONS, type Side } from "../observe/mod.ts";
+import {
+  type MethodCounters,
+  OUTCOMES,
+  PASS_REASONS,
+  REFRESH_RESULTS,
+  type Side,
+} from "../observe/mod.ts";
 import { ERROR_CODE } from "../wire/mod.ts";
 import { addBackendMetrics } from "./backend_metrics.ts";
 import { errorCodeLabel, forCodes, nameLabel } from "./labels.ts";
@@ -14,6 +20,7 @@ const SIDES: readonly Side[] = ["caller", "backend"];
  */
 export function addProxyMetrics(metrics: MetricSet, source: MetricsSource): void {
   addCallMetrics(metrics, source);
+  addStaleMetrics(metrics, source);
   addSavingMetrics(metrics, source);
   addBackendMetrics(metrics, source.counters.backends);
   addConnectionMetrics(metrics, source);
@@ -48,6 +55,32 @@ function addCallMetrics(metrics: MetricSet, source: MetricsSource): void {
     labels: ["outcome"],
     collect(put) {
       for (const outcome of OUTCOMES) put(readingOf(counters.durations[outcome]), { outcome });
+    },
+  });
+}
+
+/** The metrics of stale answers, and of what they set going. */
+function addStaleMetrics(metrics: MetricSet, { counters }: MetricsSource): void {
+  metrics.counter("collapser_stale_total", {
+    help: "Calls answered with a stale result, by reason: revalidate (one call fetches it anew).",
+    labels: ["method", "reason"],
+    collect(put) {
+      forMethods(counters.methods, (method, { outcomes: { stale } }) => {
+        if (stale > 0) put(stale, { method, reason: "revalidate" });
+      });
+    },
+  });
+  metrics.counter("collapser_refresh_total", {
+    help:
+      "Stale results fetched anew, by result: ok, error (tried again later), skipped (no place " +
+      "for it), removed (the answer is not to be kept), raced (a write came between).",
+    labels: ["method", "result"],
+    collect(put) {
+      forMethods(counters.methods, (method, { refreshes }) => {
+        for (const result of REFRESH_RESULTS) {
+          if (refreshes[result] > 0) put(refreshes[result], { method, result });
+        }
+      });
     },
   });
 }

@@ -3,6 +3,9 @@ import type { Exchange } from "./exchange.ts";
 import { GradientLimit } from "./gradient_limit.ts";
 import { HELD_PLACE, NO_PLACE } from "./place.ts";
 
+/** Calls that nobody waits for, under way at once: stale results are fetched anew beside callers' calls, not before them. */
+const MAX_BACKGROUND = 8;
+
 /** How large a bulkhead is. */
 export interface BulkheadOptions {
   /** Calls under way at once (BACKEND_MAX_CONCURRENT). */
@@ -25,6 +28,8 @@ export class Bulkhead {
   readonly #queue = new Set<Exchange>();
   /** Calls that need no place, and wait for a stream on a connection alone. */
   readonly #placeless = new Set<Exchange>();
+  /** Calls under way that nobody waits for. */
+  #background = 0;
   /** Calls of the methods whose number the policy bounds. */
   readonly #byMethod = new Map<string, number>();
 
@@ -43,7 +48,8 @@ export class Bulkhead {
 
   /** Whether the call may be sent now. */
   admits(exchange: Exchange): boolean {
-    return !needsPlace(exchange) || this.hasPlace;
+    if (!needsPlace(exchange)) return true;
+    return this.hasPlace && (exchange.mayQueue !== "no" || this.#background < MAX_BACKGROUND);
   }
 
   /** Whether the policy allows one more call of its method. */
@@ -60,6 +66,7 @@ export class Bulkhead {
     exchange.place = this.#countsMethod(exchange)
       ? { state: "held", queuedMs: 0, countsForMethod: true }
       : HELD_PLACE;
+    if (exchange.mayQueue === "no") this.#background++;
     this.#counters.inflight++;
   }
 
@@ -77,6 +84,7 @@ export class Bulkhead {
     const { state } = exchange.place;
     exchange.place = NO_PLACE;
     if (state !== "held") return false;
+    if (exchange.mayQueue === "no") this.#background--;
     this.#counters.inflight--;
     return true;
   }
@@ -106,7 +114,11 @@ export class Bulkhead {
 
   // ---- the queue
 
-  /** Whether one more call of a caller may not wait; the sidecar's own calls are few, and take nobody's turn. */
+  /** Whether a call may wait. The sidecar's own questions are few and take nobody's turn; what nobody waits for does not. */
+  mayWait({ isProbe, mayQueue }: Exchange): boolean {
+    return isProbe || mayQueue !== "no" && !this.isQueueFull;
+  }
+
   get isQueueFull(): boolean {
     return this.#counters.pending >= this.#options.maxPending;
   }

@@ -14,6 +14,8 @@ export interface CachePolicy {
   readonly maxAgeMs: number;
   /** From `s-maxage`, which goes before `max-age`; Infinity where nothing is said. */
   readonly sharedMaxAgeMs: number;
+  /** From `stale-while-revalidate`; 0 with `must-revalidate`, Infinity where nothing is said. */
+  readonly maxStaleMs: number;
   /** Request metadata that the reply depends on, in lower case: for who asks with other values it is another one. */
   readonly vary: readonly string[];
 }
@@ -24,7 +26,8 @@ export function cachePolicy(list: HeaderList): CachePolicy | undefined {
   const varies = valuesOf(list, "vary");
   const hasCookie = list.get("set-cookie") !== undefined;
   if (words.length === 0 && varies.length === 0 && !hasCookie) return undefined;
-  const { isNoStore, isPrivate, isNoCache, maxAgeMs, sharedMaxAgeMs } = parseCacheControl(words);
+  const read = parseCacheControl(words);
+  const { isNoStore, isPrivate, isNoCache, maxAgeMs, sharedMaxAgeMs } = read;
   const vary = [...new Set(varies.flatMap(namesIn))];
   const dependsOnAnything = vary.includes("*") || vary.length > MAX_VARY_NAMES;
   return {
@@ -32,6 +35,7 @@ export function cachePolicy(list: HeaderList): CachePolicy | undefined {
     isNoCache,
     maxAgeMs,
     sharedMaxAgeMs,
+    maxStaleMs: read.isMustRevalidate ? 0 : read.staleWhileRevalidateMs,
     vary: dependsOnAnything ? [] : vary,
   };
 }
@@ -43,6 +47,7 @@ export function bothPolicies(a: CachePolicy, b: CachePolicy): CachePolicy {
     isNoCache: a.isNoCache || b.isNoCache,
     maxAgeMs: Math.min(a.maxAgeMs, b.maxAgeMs),
     sharedMaxAgeMs: Math.min(a.sharedMaxAgeMs, b.sharedMaxAgeMs),
+    maxStaleMs: Math.min(a.maxStaleMs, b.maxStaleMs),
     vary: [...a.vary, ...b.vary],
   };
 }

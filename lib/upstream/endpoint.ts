@@ -128,7 +128,7 @@ export class Endpoint implements Backend, PoolOwner {
     if (isOnTurn && this.#send(exchange)) return;
     if (this.#pool.isDown) {
       this.#refuse(exchange, { kind: "unreachable", why: this.#pool.trouble });
-    } else if (!exchange.isProbe && this.#bulkhead.isQueueFull) {
+    } else if (!this.#bulkhead.mayWait(exchange)) {
       this.#refuse(exchange, { kind: "pendingFull", backend: this.name });
     } else {
       this.#bulkhead.wait(exchange, this.#now());
@@ -197,7 +197,7 @@ export class Endpoint implements Backend, PoolOwner {
   }
 
   #refuse(exchange: Exchange, failure: Failure): void {
-    if (!exchange.isProbe) {
+    if (!exchange.isProbe && exchange.mayQueue !== "no") {
       this.counters.refused[refusalReason(failure)]++;
       this.#context.observer.turnedAway(this.name, statusOfFailure(failure).message);
     }

@@ -83,6 +83,12 @@ export interface ExchangeOwner {
   faulted(): void;
 }
 
+/**
+ * Whether a call may wait for a place: as long as it takes; only where there is one backend and so nobody else's calls to
+ * let through; or not at all, since nobody waits for it, and only few such calls may be under way.
+ */
+export type MayQueue = "yes" | "alone" | "no";
+
 /** What an exchange is made of. */
 export interface ExchangeRequest {
   readonly target: Target;
@@ -103,8 +109,8 @@ export interface ExchangeRequest {
    * @default 0
    */
   readonly leastTimeoutMs?: number;
-  /** The caller has so many calls open that one more must not wait for one backend among several. @default false */
-  readonly isCrowded?: boolean;
+  /** @default "yes" */
+  readonly mayQueue?: MayQueue;
   /** The sidecar makes the call by itself, to learn of a backend: it takes no place and is counted nowhere. @default false */
   readonly isProbe?: boolean;
 }
@@ -118,7 +124,7 @@ export class Exchange extends Alarm {
   readonly target: Target;
   readonly key: PlacementKey | undefined;
   readonly isProbe: boolean;
-  readonly isCrowded: boolean;
+  readonly mayQueue: MayQueue;
   readonly perCall: readonly Field[];
   readonly body: FrameLog;
   readonly keepsBody: boolean;
@@ -150,7 +156,7 @@ export class Exchange extends Alarm {
     this.target = request.target;
     this.key = request.key;
     this.isProbe = request.isProbe ?? false;
-    this.isCrowded = request.isCrowded ?? false;
+    this.mayQueue = request.mayQueue ?? "yes";
     this.perCall = request.perCall;
     this.body = request.body;
     this.reply = new GatheredReply(request.body.account);

@@ -24,6 +24,7 @@ export {
   type Backend,
   Exchange,
   type ExchangeOwner,
+  type MayQueue,
   NO_DEADLINE,
   type PlacementKey,
   type Target,

@@ -10,7 +10,7 @@ import {
   waitersOf,
 } from "./map_fixture.ts";
 
-const SEEDS = 40;
+const SEEDS = 80;
 const STEPS = 1_000;
 
 /** Few of each, so that everything meets everything. */
@@ -34,7 +34,18 @@ const LIMITS: CollapseLimits = {
 const EXPIRED_PER_ADDED = 2;
 
 /** What happened so often. */
-const NO_COUNTS = { led: 0, joined: 0, hits: 0, kept: 0, left: 0, passed: 0, trials: 0, tooOld: 0 };
+const NO_COUNTS = {
+  led: 0,
+  joined: 0,
+  hits: 0,
+  kept: 0,
+  left: 0,
+  passed: 0,
+  trials: 0,
+  tooOld: 0,
+  refreshed: 0,
+  stale: 0,
+};
 
 /** What is known of one flight, in the plainest way. */
 interface Entry {
@@ -52,6 +63,10 @@ interface Entry {
   flying: boolean;
   /** Undefined while it is not stored. */
   expiresAtMs: number | undefined;
+  /** Until when it may answer stale. */
+  staleUntilMs: number;
+  /** What is stored and answers while this one fetches it anew. */
+  refreshes: Entry | undefined;
   bytes: number;
   forgotten: number;
 }
@@ -90,7 +105,7 @@ class MapModel {
     else if (choice < 0.925) this.#seal();
     else if (choice < 0.965) this.#makePrivate();
     else if (choice < 0.975) this.#pick(this.#services)!.generation++;
-    else if (choice < 0.997) this.#sweep();
+    else if (choice < 0.998) this.#sweep();
     else this.#forgetAll();
     this.#check();
   }
@@ -113,7 +128,7 @@ class MapModel {
     const key = `${Math.floor(this.#random() * KEYS)}`;
     const head = this.#heads[at]!;
     const place = `${this.#epoch} ${at} ${key}`;
-    if (this.#isTooOld(head, key, place)) return this.#leadOrPass(head, key, place);
+    if (this.#isTooOld(place)) return this.#lookUnderWay(head, key, place);
     const expected = this.#answering(place, head);
     const flight = this.#map.lookUp(head, key, this.#nowMs);
     assertStrictEquals(flight, expected?.flight);
@@ -122,13 +137,23 @@ class MapModel {
     else this.#join(expected);
   }
 
-  /** Now and then a caller says how old a stored result may be. */
-  #isTooOld(head: FakeHead, key: string, place: string): boolean {
+  /** What is stored is too old for the caller, who may join what fetches the key. */
+  #lookUnderWay(head: FakeHead, key: string, place: string): void {
     const entry = this.#places.get(place);
-    const isStored = entry?.expiresAtMs !== undefined;
-    const ageMs = isStored ? this.#nowMs - entry.storedMs : undefined;
-    assertEquals(this.#map.ageMs(head, key, this.#nowMs), ageMs);
-    const isTooOld = ageMs !== undefined && this.#random() < 0.4 && ageMs > this.#random() * 60;
+    const isThere = entry !== undefined && entry.expiresAtMs === undefined &&
+      entry.generation === head.service.generation && this.#isJoinable(entry);
+    const flight = this.#map.underWay(head, key, this.#nowMs);
+    assertStrictEquals(flight, isThere ? entry.flight : undefined);
+    if (isThere) this.#join(entry);
+    else this.#leadOrPass(head, key, place);
+  }
+
+  /** Now and then a caller says how old a stored result may be. */
+  #isTooOld(place: string): boolean {
+    const entry = this.#places.get(place);
+    const stored = entry?.expiresAtMs === undefined ? entry?.refreshes : entry;
+    const isTooOld = stored?.expiresAtMs !== undefined && this.#random() < 0.4 &&
+      this.#nowMs - stored.storedMs > this.#random() * 60;
     if (isTooOld) this.counts.tooOld++;
     return isTooOld;
   }
@@ -149,22 +174,43 @@ class MapModel {
     const entry = this.#places.get(place);
     if (entry === undefined || entry.generation !== head.service.generation) return undefined;
     if (entry.expiresAtMs !== undefined) {
-      if (this.#nowMs >= entry.expiresAtMs) return undefined;
+      if (this.#nowMs >= entry.staleUntilMs) return undefined;
       this.#use(entry);
       return entry;
     }
-    const isOld = this.#nowMs - entry.startedMs > LIMITS.joinMaxAgeMs;
-    return entry.sealed || entry.isTrial || isOld ? undefined : entry;
+    const { refreshes } = entry;
+    const mayAnswer = refreshes?.expiresAtMs !== undefined &&
+      this.#nowMs < refreshes.staleUntilMs &&
+      refreshes.generation === head.service.generation;
+    if (mayAnswer) return refreshes;
+    return this.#isJoinable(entry) ? entry : undefined;
+  }
+
+  #isJoinable({ startedMs, sealed, isTrial }: Entry): boolean {
+    return !sealed && !isTrial && this.#nowMs - startedMs <= LIMITS.joinMaxAgeMs;
   }
 
   #lead(head: FakeHead, key: string, place: string): void {
     this.counts.led++;
     const before = this.#places.get(place);
-    if (before?.expiresAtMs !== undefined) this.#drop(before);
+    if (before !== undefined) this.#displace(before);
+    this.#begin(head, key, place, undefined);
+  }
+
+  /** What is stored of a place, or answers while it is fetched anew, has no place any more. */
+  #displace(entry: Entry): void {
+    const stored = entry.expiresAtMs === undefined ? entry.refreshes : entry;
+    if (stored?.expiresAtMs !== undefined) this.#drop(stored);
+  }
+
+  #begin(head: FakeHead, key: string, place: string, refreshes: Entry | undefined): void {
     const isLarge = this.#random() < LARGE_SHARE;
     const bytes = isLarge ? LARGE_REPLY_BYTES : Math.floor(this.#random() * REPLY_BYTES);
     const reply = new FakeReply(bytes);
-    const flight = this.#map.lead(head, key, { reply, nowMs: this.#nowMs });
+    const start = { reply, nowMs: this.#nowMs };
+    const flight = refreshes === undefined
+      ? this.#map.lead(head, key, start)
+      : this.#map.refresh(refreshes.flight, start);
     const entry: Entry = {
       flight,
       head,
@@ -177,6 +223,8 @@ class MapModel {
       storedMs: 0,
       flying: true,
       expiresAtMs: undefined,
+      staleUntilMs: 0,
+      refreshes,
       bytes: reply.heldBytes + key.length + ENTRY_OVERHEAD_BYTES,
       forgotten: 0,
     };
@@ -188,8 +236,14 @@ class MapModel {
   }
 
   #hit(entry: Entry): void {
-    this.counts.hits++;
     assert(entry.flight.stored);
+    const isStale = this.#nowMs >= entry.expiresAtMs!;
+    assertEquals(entry.flight.isStale(this.#nowMs), isStale);
+    if (!isStale) this.counts.hits++;
+    else this.counts.stale++;
+    if (!isStale || this.#places.get(entry.place) !== entry || this.#random() < 0.1) return;
+    this.counts.refreshed++;
+    this.#begin(entry.head, entry.flight.bodyKey, entry.place, entry);
   }
 
   #join(entry: Entry): void {
@@ -222,24 +276,27 @@ class MapModel {
     const entry = this.#pick(this.#entries.filter(({ flying }) => flying === wanted));
     if (entry === undefined) return;
     if (entry.flying && this.#random() < 0.7) this.#endTrial(entry);
-    const ttlMs = this.#random() < 0.8 ? Math.floor(this.#random() * 400) : 0;
+    const ttlMs = this.#random() < 0.8 ? 1 + Math.floor(this.#random() ** 4 * 400) : 0;
+    const staleMs = this.#random() < 0.8 ? Math.floor(this.#random() * 800) : 0;
     if (this.#random() < 0.2) {
       this.#map.land(entry.flight);
       if (entry.flying) this.#land(entry);
     } else {
-      this.#map.keep(entry.flight, this.#nowMs, ttlMs);
-      if (entry.flying) this.#keep(entry, ttlMs);
+      this.#map.keep(entry.flight, this.#nowMs, ttlMs, staleMs);
+      if (entry.flying) this.#keep(entry, ttlMs, staleMs);
     }
   }
 
-  #keep(entry: Entry, ttlMs: number): void {
+  #keep(entry: Entry, ttlMs: number, staleMs: number): void {
     const mayKeep = ttlMs > 0 && this.#places.get(entry.place) === entry && !entry.sealed &&
       entry.generation === entry.head.service.generation;
     if (!mayKeep) return this.#land(entry);
     this.counts.kept++;
+    if (entry.refreshes !== undefined) this.#displace(entry);
+    entry.refreshes = undefined;
     for (let i = 0; i < EXPIRED_PER_ADDED; i++) {
       const oldest = this.#stored[0];
-      if (oldest !== undefined && this.#nowMs >= oldest.expiresAtMs!) this.#drop(oldest);
+      if (oldest !== undefined && this.#nowMs >= oldest.staleUntilMs) this.#drop(oldest);
     }
     entry.flying = false;
     const headBytes = this.#stored.some(({ head }) => head === entry.head)
@@ -251,6 +308,7 @@ class MapModel {
     }
     entry.storedMs = this.#nowMs;
     entry.expiresAtMs = this.#nowMs + ttlMs;
+    entry.staleUntilMs = entry.expiresAtMs + staleMs;
     this.#stored.push(entry);
     while (this.#stored.length > LIMITS.maxCacheEntries || this.#bytes > LIMITS.maxCacheBytes) {
       this.#drop(this.#stored[0]!);
@@ -291,7 +349,7 @@ class MapModel {
   #sweep(): void {
     this.#map.sweep(this.#nowMs);
     for (const entry of [...this.#stored]) {
-      if (this.#nowMs >= entry.expiresAtMs!) this.#drop(entry);
+      if (this.#nowMs >= entry.staleUntilMs) this.#drop(entry);
     }
   }
 
@@ -323,7 +381,13 @@ class MapModel {
   }
 
   #vacate(entry: Entry): void {
-    if (this.#places.get(entry.place) === entry) this.#places.delete(entry.place);
+    if (this.#places.get(entry.place) !== entry) return;
+    const { refreshes } = entry;
+    entry.refreshes = undefined;
+    const goesOn = refreshes?.expiresAtMs !== undefined &&
+      refreshes.generation === entry.head.service.generation;
+    if (goesOn) this.#places.set(entry.place, refreshes);
+    else this.#places.delete(entry.place);
   }
 
   /** Bytes of what is stored, each head counted once. */

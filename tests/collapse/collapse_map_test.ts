@@ -363,17 +363,6 @@ Deno.test("CollapseMap.makePrivate after a trial makes the key private for as lo
   assertEquals(fixture.map.isPrivate(fixture.head, "a", 900), false);
 });
 
-Deno.test("CollapseMap.ageMs counts from the end of the flight, and knows no age of what is not stored", () => {
-  const fixture = new MapFixture();
-  const { map, head } = fixture;
-  const flight = fixture.lead("a", { nowMs: 10 });
-  assertEquals([map.ageMs(head, "a", 15), map.ageMs(head, "b", 15)], [undefined, undefined]);
-  map.keep(flight, 20, 100);
-  assertEquals([map.ageMs(head, "a", 20), map.ageMs(head, "a", 55)], [0, 35]);
-  map.sweep(120);
-  assertEquals(map.ageMs(head, "a", 120), undefined);
-});
-
 // ---- heads
 
 Deno.test("CollapseMap.head is the same for the same text and service", () => {

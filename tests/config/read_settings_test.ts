@@ -37,6 +37,7 @@ Deno.test("readSettings fills in every default", () => {
     backendAdaptiveConcurrency: false,
     cacheDurationMs: 100,
     staleDurationMs: 0,
+    ttlJitter: 0.1,
     hitForPassMs: 10_000,
     cacheErrors: false,
     maxCacheEntries: 10_000,

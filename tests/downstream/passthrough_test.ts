@@ -27,7 +27,7 @@ const PIECES = STREAM_WINDOW_BYTES / PIECE.length;
 
 /** A caller's call that keeps what its passthrough did to it. */
 class FakeCall implements PassedCall {
-  readonly isCrowded = false;
+  readonly mayQueue = "yes";
   readonly route: RequestRoute;
   readonly perCall = [];
   readonly deadlineMs = NO_DEADLINE;

@@ -8,6 +8,8 @@ const NOTHING: CacheDirectives = {
   isOnlyIfCached: false,
   maxAgeMs: Infinity,
   sharedMaxAgeMs: Infinity,
+  isMustRevalidate: false,
+  staleWhileRevalidateMs: Infinity,
 };
 
 const MOST_MS = 2 ** 31 * 1_000;
@@ -113,3 +115,17 @@ function countedSteps(text: string): number {
   parseCacheControl([counting]);
   return steps;
 }
+
+Deno.test("parseCacheControl reads what is said of stale answers (RFC 5861, RFC 9111 §5.2.2)", () => {
+  const read = (text: string) => {
+    const { isMustRevalidate, staleWhileRevalidateMs } = parseCacheControl([text]);
+    return [isMustRevalidate, staleWhileRevalidateMs];
+  };
+  assertEquals(read("max-age=1"), [false, Infinity]);
+  assertEquals(read("Must-Revalidate"), [true, Infinity]);
+  assertEquals(read("proxy-revalidate, max-age=1"), [true, Infinity]);
+  assertEquals(read("stale-while-revalidate=5"), [false, 5_000]);
+  assertEquals(read('stale-while-revalidate="5", stale-while-revalidate=3'), [false, 3_000]);
+  assertEquals(read("stale-while-revalidate"), [false, Infinity]);
+  assertEquals(read("must-revalidatex"), [false, Infinity]);
+});

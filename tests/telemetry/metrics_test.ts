@@ -70,6 +70,7 @@ async function scrape(counters: ProxyCounters): Promise<string> {
 Deno.test("createMetrics gives every metric its type and a help text", async () => {
   const text = await scrape(filled());
   assertEquals(Object.fromEntries(expositionTypes(text)), {
+    collapser_refresh_total: "counter",
     collapser_requests_total: "counter",
     collapser_collapsed_requests_total: "counter",
     collapser_backend_calls_total: "counter",
@@ -96,6 +97,7 @@ Deno.test("createMetrics gives every metric its type and a help text", async () 
     collapser_connections: "gauge",
     collapser_buffered_bytes: "gauge",
     collapser_overfull_total: "counter",
+    collapser_stale_total: "counter",
     collapser_stalled_total: "counter",
     collapser_connection_errors_total: "counter",
     collapser_goaway_total: "counter",

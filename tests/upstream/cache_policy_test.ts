@@ -13,6 +13,7 @@ const NOTHING: CachePolicy = {
   isNoCache: false,
   maxAgeMs: Infinity,
   sharedMaxAgeMs: Infinity,
+  maxStaleMs: Infinity,
   vary: [],
 };
 
@@ -50,13 +51,20 @@ Deno.test("cachePolicy takes a reply that varies by more than 64 names for a pri
 });
 
 Deno.test("bothPolicies takes the stricter word of two, and the names of both", () => {
-  const a = { isPrivate: true, isNoCache: false, maxAgeMs: 5, sharedMaxAgeMs: 9, vary: ["a"] };
-  const b = { isPrivate: false, isNoCache: true, maxAgeMs: 7, sharedMaxAgeMs: 3, vary: ["b"] };
+  const a = {
+    ...{ isPrivate: true, isNoCache: false, maxAgeMs: 5, sharedMaxAgeMs: 9, maxStaleMs: 4 },
+    vary: ["a"],
+  };
+  const b = {
+    ...{ isPrivate: false, isNoCache: true, maxAgeMs: 7, sharedMaxAgeMs: 3, maxStaleMs: 8 },
+    vary: ["b"],
+  };
   const both = {
     isPrivate: true,
     isNoCache: true,
     maxAgeMs: 5,
     sharedMaxAgeMs: 3,
+    maxStaleMs: 4,
     vary: ["a", "b"],
   };
   assertEquals(bothPolicies(a, b), both);

@@ -20,6 +20,7 @@ Deno.test("replyHead reads what a list of the backend's says", () => {
         isNoCache: false,
         maxAgeMs: Infinity,
         sharedMaxAgeMs: Infinity,
+        maxStaleMs: Infinity,
         vary: [],
       },
     }],

@@ -27,6 +27,20 @@ export const DURATION: Kind<number> = {
   show: showDuration,
 };
 
+/** An older answer than that helps nobody, and a write that was missed would show for ever. */
+const MAX_STALE_MS = 3_600_000;
+
+/** A Go duration for which something may be stale: an hour at most. */
+export const STALE_DURATION: Kind<number> = {
+  ...DURATION,
+  parse(text) {
+    const parsed = parseDuration(text);
+    return "value" in parsed && parsed.value > MAX_STALE_MS
+      ? { why: "expected a duration of 1h at most" }
+      : parsed;
+  },
+};
+
 /** A Go duration above 0, in milliseconds and fractions of one. */
 export const POSITIVE_DURATION: Kind<number> = {
   ...DURATION,

@@ -29,6 +29,17 @@ export const RATIO: Kind<number> = {
   show: String,
 };
 
+/** A share from 0 to a half. */
+export const HALF_RATIO: Kind<number> = {
+  ...RATIO,
+  parse(text) {
+    const parsed = RATIO.parse(text);
+    return "value" in parsed && parsed.value <= 0.5
+      ? parsed
+      : { why: "expected a share from 0 to 0.5, such as 0.1" };
+  },
+};
+
 /** A whole number within bounds, both included. */
 export function count(
   bounds: { min: number; max?: number; expected?: string },

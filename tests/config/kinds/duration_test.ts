@@ -3,6 +3,7 @@ import {
   DURATION,
   MAX_DURATION_MS,
   POSITIVE_DURATION,
+  STALE_DURATION,
 } from "../../../lib/config/kinds/duration.ts";
 
 const GOOD: readonly (readonly [text: string, ms: number])[] = [
@@ -88,4 +89,11 @@ Deno.test("POSITIVE_DURATION refuses 0 in every form and passes other reasons on
   }
   assertEquals(POSITIVE_DURATION.parse("1ns"), { value: 1e-6 });
   assertEquals(POSITIVE_DURATION.parse("1"), DURATION.parse("1"));
+});
+
+Deno.test("STALE_DURATION is an hour at most", () => {
+  assertEquals(STALE_DURATION.parse("1h"), { value: 3_600_000 });
+  assertEquals(STALE_DURATION.parse("0"), { value: 0 });
+  assertEquals(STALE_DURATION.parse("1h0m0.001s"), { why: "expected a duration of 1h at most" });
+  assertEquals("why" in STALE_DURATION.parse("-3s"), true);
 });

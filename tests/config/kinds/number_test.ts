@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { count, ENTRIES, PORT, RATIO } from "../../../lib/config/kinds/number.ts";
+import { count, ENTRIES, HALF_RATIO, PORT, RATIO } from "../../../lib/config/kinds/number.ts";
 
 Deno.test("PORT reads 0 to 65535", () => {
   for (const text of ["0", "1", "50052", "65535"]) {
@@ -40,4 +40,12 @@ Deno.test("RATIO reads 0 to 1", () => {
     assertEquals(RATIO.parse(text), { why: "expected a share from 0 to 1, such as 0.01" }, text);
   }
   assertEquals(RATIO.show(0.01), "0.01");
+});
+
+Deno.test("HALF_RATIO takes a share up to a half", () => {
+  assertEquals(HALF_RATIO.parse("0.5"), { value: 0.5 });
+  assertEquals(HALF_RATIO.parse("0"), { value: 0 });
+  for (const text of ["0.51", "1", "-0.1", "x"]) {
+    assertEquals(HALF_RATIO.parse(text), { why: "expected a share from 0 to 0.5, such as 0.1" });
+  }
 });

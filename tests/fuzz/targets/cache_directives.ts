@@ -35,6 +35,8 @@ export const cacheDirectives: Target = {
       isOnlyIfCached: false,
       maxAgeMs: Infinity,
       sharedMaxAgeMs: Infinity,
+      isMustRevalidate: false,
+      staleWhileRevalidateMs: Infinity,
     };
     const fields = Array.from(
       { length: draws.below(4) },
@@ -53,7 +55,7 @@ function element(draws: Draws, said: Said): string {
   const seconds = draws.pick([0, 1, 60, 2 ** 31, 1e15]);
   const ageMs = Math.min(seconds, 2 ** 31) * 1_000;
   const age = draws.chance(0.3) ? `"${seconds}"` : `${seconds}`;
-  switch (draws.below(7)) {
+  switch (draws.below(9)) {
     case 1:
       said.isNoStore = true;
       return inAnyCase(draws, "no-store");
@@ -69,6 +71,12 @@ function element(draws: Draws, said: Said): string {
     case 5:
       said.maxAgeMs = Math.min(said.maxAgeMs, ageMs);
       return `${inAnyCase(draws, "max-age")}${blanks(draws)}=${blanks(draws)}${age}`;
+    case 7:
+      said.isMustRevalidate = true;
+      return inAnyCase(draws, draws.pick(["must-revalidate", "proxy-revalidate"]));
+    case 8:
+      said.staleWhileRevalidateMs = Math.min(said.staleWhileRevalidateMs, ageMs);
+      return `${inAnyCase(draws, "stale-while-revalidate")}=${age}`;
     case 6:
       said.sharedMaxAgeMs = Math.min(said.sharedMaxAgeMs, ageMs);
       return `${inAnyCase(draws, "s-maxage")}=${age}${blanks(draws)}`;
