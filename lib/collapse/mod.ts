@@ -36,4 +36,4 @@ export {
   type KeyPolicy,
   pathInKey,
 } from "./key.ts";
-export { RecentKeys } from "./recent_keys.ts";
+export { RecentKeys, withRecentKeys } from "./recent_keys.ts";

@@ -1,3 +1,5 @@
+import type { KeyCodec } from "./key.ts";
+
 /** Keys remembered; a power of two, so that a mask finds the slot. */
 const SLOTS = 1_024;
 
@@ -40,4 +42,10 @@ function isText(text: string, bytes: Uint8Array, from: number): boolean {
     if (text.charCodeAt(i) !== bytes[from + i]) return false;
   }
   return true;
+}
+
+/** The codec, by which keys that are asked for often are not made anew each time. */
+export function withRecentKeys(codec: KeyCodec): KeyCodec {
+  const recent = new RecentKeys(codec.latin1);
+  return { ...codec, latin1: (bytes, from, to) => recent.text(bytes, from, to) };
 }

@@ -26,6 +26,18 @@ export const LISTEN_OPTIONS = {
     fallback: "0660",
     help: "permissions of the unix socket when GRPC_HOST is one, whatever the umask",
   }),
+  maxConnectionAgeMs: option("GRPC_MAX_CONNECTION_AGE", DURATION, {
+    group: "listen",
+    fallback: "0",
+    help:
+      "after so long (give or take a tenth) a caller's connection is told to go, so that pods " +
+      "that are new get calls; 0 never",
+  }),
+  maxConnectionAgeGraceMs: option("GRPC_MAX_CONNECTION_AGE_GRACE", DURATION, {
+    group: "listen",
+    fallback: "30s",
+    help: "after so long then it is ended, with the calls that are left",
+  }),
   stallTimeoutMs: option("GRPC_STALL_TIMEOUT", DURATION, {
     group: "listen",
     fallback: "5m",

@@ -145,11 +145,9 @@ export class CallerSession implements ConnectionSink<Call>, PumpOwner, CallerLin
     if (this.connection.drainFinished && this.connection.openStreams === 0) this.#pump.close();
   }
 
-  /** Ends the calls that are left with 14, and the connection. */
-  end(): void {
-    for (const stream of [...this.connection.streams()]) {
-      stream.owner?.failOwn({ kind: "draining" });
-    }
+  /** Ends the calls that are left, and the connection. */
+  end(failure: Failure = { kind: "draining" }): void {
+    for (const stream of [...this.connection.streams()]) stream.owner?.failOwn(failure);
     this.connection.finishDrain();
     this.#pump.close();
   }

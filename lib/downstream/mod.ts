@@ -26,5 +26,6 @@ export { type CallerContext, CallerSession } from "./caller_session.ts";
 export type { FlightCall } from "./flight_call.ts";
 export { FlightTime } from "./flight_time.ts";
 export { type MethodPolicy, MethodTable, type NamedPolicy } from "./method_table.ts";
+export { type AgeOptions, ConnectionAge } from "./connection_age.ts";
 export { type MissedHint, MissedSharing } from "./missed_sharing.ts";
 export { Router, type RouterOptions } from "./request_route.ts";

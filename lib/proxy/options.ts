@@ -1,6 +1,6 @@
 import type { ClusterOptions } from "../balance/mod.ts";
 import type { CollapseLimits, KeyCodec, KeyPolicy } from "../collapse/mod.ts";
-import type { CallLimits, NamedPolicy } from "../downstream/mod.ts";
+import type { AgeOptions, CallLimits, NamedPolicy } from "../downstream/mod.ts";
 import type { ProxyObserver } from "../observe/mod.ts";
 import type { Dial, Resolve, Timers } from "../transport/mod.ts";
 
@@ -8,7 +8,8 @@ import type { Dial, Resolve, Timers } from "../transport/mod.ts";
  * What the data plane is told: the options of its rooms, and its own. A setting has the name that the option table of
  * `config` gives it, so settings are handed on as they are.
  */
-export interface ProxyOptions extends ClusterOptions, CollapseLimits, KeyPolicy, CallLimits {
+export interface ProxyOptions
+  extends ClusterOptions, CollapseLimits, KeyPolicy, CallLimits, AgeOptions {
   /** Whether `dial` of the environment speaks TLS, and backends are told so (BACKEND_USE_TLS). */
   readonly backendUseTls: boolean;
   /** How often expired results are swept (COLLAPSER_CLEANUP_INTERVAL). */

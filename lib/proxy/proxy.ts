@@ -5,8 +5,7 @@ import {
   compileKeyPolicy,
   heedsDescriptors,
   isKeyMetadata,
-  type KeyCodec,
-  RecentKeys,
+  withRecentKeys,
 } from "../collapse/mod.ts";
 import {
   BufferGuard,
@@ -14,6 +13,7 @@ import {
   type CallerContext,
   CallerContexts,
   CallerSession,
+  ConnectionAge,
   type FlightCall,
   FlightTime,
   MethodTable,
@@ -70,6 +70,7 @@ export class Proxy {
   #ending = false;
   /** Callers are told to go. */
   #draining = false;
+  readonly #age: ConnectionAge;
   #timers: Timers;
   #sweep: CallbackAlarm;
   #whenEmpty: (() => void) | undefined = undefined;
@@ -152,6 +153,7 @@ export class Proxy {
       ...{ instance, instances, random: environment.random },
       sessionClosed: (session) => this.#forget(session),
     };
+    this.#age = new ConnectionAge(options, timers, environment.random);
     this.#contexts = new CallerContexts(this.#context, routing);
     const { cleanupIntervalMs } = options;
     this.#sweep = new CallbackAlarm((nowMs) => {
@@ -175,8 +177,10 @@ export class Proxy {
     const session = new CallerSession(socket, { context: this.#contexts.of(identity), remote });
     this.#sessions.add(session);
     this.counters.connections++;
+    const forget = this.#age.watch(session);
     if (this.#draining) session.drain();
     await session.run();
+    forget?.();
   }
 
   /** A caller's connection came to nothing, since its TLS handshake failed. */
@@ -286,10 +290,4 @@ export class Proxy {
     this.counters.connections--;
     if (this.#sessions.size === 0) this.#whenEmpty?.();
   }
-}
-
-/** Keys that are asked for often are not made anew each time. */
-function withRecentKeys(codec: KeyCodec): KeyCodec {
-  const recent = new RecentKeys(codec.latin1);
-  return { ...codec, latin1: (bytes, from, to) => recent.text(bytes, from, to) };
 }

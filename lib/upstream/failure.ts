@@ -47,6 +47,7 @@ export type Failure =
   | { readonly kind: "buffersFull"; readonly whose: "request" | "reply" }
   | { readonly kind: "malformedTimeout"; readonly value: string }
   | { readonly kind: "draining" }
+  | { readonly kind: "connectionAged" }
   | { readonly kind: "faultOfOurs" };
 
 /** What a caller is told. */
@@ -160,6 +161,11 @@ function judge(failure: Failure): { code: number; text: string } {
       };
     case "malformedTimeout":
       return { code: STATUS.internal, text: `cannot read the grpc-timeout "${failure.value}"` };
+    case "connectionAged":
+      return {
+        code: STATUS.unavailable,
+        text: "the connection is too old, and so is its grace (GRPC_MAX_CONNECTION_AGE)",
+      };
     case "draining":
       return { code: STATUS.unavailable, text: "shutting down" };
     case "faultOfOurs":

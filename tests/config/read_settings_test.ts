@@ -36,6 +36,8 @@ Deno.test("readSettings fills in every default", () => {
     backendOutlierDetection: true,
     backendAdaptiveConcurrency: false,
     cacheDurationMs: 100,
+    maxConnectionAgeMs: 0,
+    maxConnectionAgeGraceMs: 30_000,
     staleDurationMs: 0,
     ttlJitter: 0.1,
     hitForPassMs: 10_000,

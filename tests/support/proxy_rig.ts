@@ -40,6 +40,8 @@ export const GET = "/test.Service/GetItem";
 export const PUT = "/test.Service/PutItem";
 
 const DEFAULTS: ProxyOptions = {
+  maxConnectionAgeMs: 0,
+  maxConnectionAgeGraceMs: 0,
   staleDurationMs: 0,
   ttlJitter: 0,
   backends: [{ name: "main", address: { host: "backend.test", port: 50_051 } }],

@@ -40,6 +40,11 @@ const TABLE: readonly (readonly [failure: Failure, code: number, text: string])[
     8,
     "backend b has 7 calls of this method already, as many as the policy allows",
   ],
+  [
+    { kind: "connectionAged" },
+    14,
+    "the connection is too old, and so is its grace (GRPC_MAX_CONNECTION_AGE)",
+  ],
   [{ kind: "ejected", backend: "b", why: "ill" }, 14, "backend b is left out for a while: ill"],
   [{ kind: "tooSlow" }, 8, "the caller reads too slowly to share this stream"],
   [
