@@ -74,8 +74,7 @@ export class CollapseMap<R extends Reply> {
       return flight;
     }
     const { refreshes } = flight;
-    if (refreshes !== undefined && this.#mayAnswer(refreshes, nowMs)) return refreshes;
-    return this.#joinable(flight, nowMs);
+    return refreshes?.mayAnswerStale(nowMs) ? refreshes : this.#joinable(flight, nowMs);
   }
 
   /** The flight that a caller may join for whom what is stored is too old. */
@@ -93,21 +92,21 @@ export class CollapseMap<R extends Reply> {
       : flight;
   }
 
-  #mayAnswer(stale: Flight<R>, nowMs: number): boolean {
-    return stale.stored && nowMs < stale.staleUntilMs &&
-      stale.generation === stale.head.service.generation;
-  }
-
   /** Whether the flight has as many waiters as it may. */
   isFull(flight: Flight<R>): boolean {
     return flight.waiterCount > this.#limits.maxFollowers; // its leader is one of the waiters
   }
 
-  /** Starts a flight that answers for its key from now on; on a key that was private as a trial. */
+  /**
+   * Starts a flight that answers for its key from now on; on a key that was private as a trial. What is stored and past
+   * answering by itself is kept beside it, for callers of a flight that fails.
+   */
   lead(head: KeyHead<R>, bodyKey: string, start: { reply: R; nowMs: number }): Flight<R> {
     const before = head.flights.get(bodyKey);
-    if (before !== undefined) this.#displace(before);
     const flight = new Flight(head, bodyKey, start);
+    if (before?.mayAnswerForError(start.nowMs) && start.nowMs >= before.staleUntilMs) {
+      flight.refreshes = before;
+    } else if (before !== undefined) this.#displace(before);
     if (head.idleSinceMs >= 0) this.#idle.remove(head);
     head.flights.set(bodyKey, flight);
     this.flying++;
@@ -176,10 +175,11 @@ export class CollapseMap<R extends Reply> {
   }
 
   /**
-   * The flight's call has ended, and its result answers repeats until `ttlMs` from now, and stale for `staleMs` more: unless a newer flight has taken
+   * The flight's call has ended, and its result answers repeats until `ttlMs` from now, and stale for `staleMs` more, or for
+   * `errorMs` where it cannot be fetched anew: unless a newer flight has taken
    * its place, a write has been answered since it began, or it is too large.
    */
-  keep(flight: Flight<R>, nowMs: number, ttlMs: number, staleMs = 0): void {
+  keep(flight: Flight<R>, nowMs: number, ttlMs: number, staleMs = 0, errorMs = 0): void {
     if (flight.landed) return;
     const isNewest = flight.head.flights.get(flight.bodyKey) === flight;
     if (
@@ -188,7 +188,7 @@ export class CollapseMap<R extends Reply> {
     ) {
       if (flight.refreshes !== undefined) this.#displace(flight);
       flight.refreshes = undefined;
-      this.stored.add(flight, nowMs, ttlMs, staleMs); // first: a fault in it must not leave a landed flight to be joined
+      this.stored.add(flight, nowMs, ttlMs, staleMs, errorMs); // first: a fault in it must not leave a landed flight to be joined
       flight.landed = true;
       this.flying--;
     } else {

@@ -60,7 +60,9 @@ export class Flight<R extends Reply> {
   expiresAtMs = 0;
   /** Until when it may answer after that, stale, while its key is fetched anew; no earlier than `expiresAtMs`. */
   staleUntilMs = 0;
-  /** What is stored for the key, and stale: it answers while this flight fetches the key anew. */
+  /** Until when it may answer where its key cannot be fetched anew; no earlier than `expiresAtMs`. */
+  errorUntilMs = 0;
+  /** What is stored for the key, and stale: it answers while this flight fetches the key anew, or where it cannot. */
   refreshes: Flight<R> | undefined = undefined;
   /** When the next refresh of a stale result may begin, and how long the pause before it is; undefined before one failed. */
   refreshPause: { readonly untilMs: number; readonly ms: number } | undefined = undefined;
@@ -84,6 +86,23 @@ export class Flight<R extends Reply> {
   /** Whether what is stored has outlived its time, and answers only while it is fetched anew. */
   isStale(nowMs: number): boolean {
     return nowMs >= this.expiresAtMs;
+  }
+
+  /** When what is stored is good for nothing any more. */
+  get keptUntilMs(): number {
+    return Math.max(this.staleUntilMs, this.errorUntilMs);
+  }
+
+  /** Whether what is stored may answer while its key is fetched anew. */
+  mayAnswerStale(nowMs: number): boolean {
+    return this.stored && nowMs < this.staleUntilMs &&
+      this.generation === this.head.service.generation;
+  }
+
+  /** Whether what is stored may answer where its key could not be fetched anew. */
+  mayAnswerForError(nowMs: number): boolean {
+    return this.stored && nowMs < this.errorUntilMs &&
+      this.generation === this.head.service.generation;
   }
 
   /** The flight answers repeats from what is stored. */

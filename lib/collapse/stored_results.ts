@@ -32,14 +32,15 @@ export class StoredResults<R extends Reply> {
   }
 
   /**
-   * Keeps the flight's reply until `ttlMs` from now, and stale for `staleMs` more; one that is larger than the whole bound leaves at once, and nothing
+   * Keeps the flight's reply until `ttlMs` from now, and stale for `staleMs` more, or for `errorMs` where it cannot be
+   * fetched anew; one that is larger than the whole bound leaves at once, and nothing
    * goes for it. The least recently used results have mostly expired, so each new one lets go of a few: under load nothing
    * dead is left for the sweep.
    */
-  add(flight: Flight<R>, nowMs: number, ttlMs: number, staleMs: number): void {
+  add(flight: Flight<R>, nowMs: number, ttlMs: number, staleMs: number, errorMs: number): void {
     for (
       let i = 0;
-      i < EXPIRED_PER_ADDED && this.#oldest !== undefined && nowMs >= this.#oldest.staleUntilMs;
+      i < EXPIRED_PER_ADDED && this.#oldest !== undefined && nowMs >= this.#oldest.keptUntilMs;
       i++
     ) {
       this.remove(this.#oldest);
@@ -50,7 +51,8 @@ export class StoredResults<R extends Reply> {
     const headBytes = head.storedCount === 0 ? head.heldBytes : 0; // once, however many stand under it
     if (flight.storedBytes + headBytes > this.#maxBytes) return this.#letGo(flight);
     flight.expiresAtMs = nowMs + ttlMs;
-    flight.staleUntilMs = nowMs + ttlMs + staleMs;
+    flight.staleUntilMs = flight.expiresAtMs + staleMs;
+    flight.errorUntilMs = flight.expiresAtMs + errorMs;
     this.entries++;
     head.storedCount++;
     this.bytes += flight.storedBytes + headBytes;
@@ -79,7 +81,7 @@ export class StoredResults<R extends Reply> {
   sweep(nowMs: number): void {
     for (let flight = this.#oldest; flight !== undefined;) {
       const { newer } = flight;
-      if (nowMs >= flight.staleUntilMs) this.remove(flight);
+      if (nowMs >= flight.keptUntilMs) this.remove(flight);
       flight = newer;
     }
   }

@@ -134,6 +134,12 @@ export const OPTION_TABLE = {
     fallback: "0",
     help: "how long after that a stale result may answer while one refresh runs, `1h` at most",
   }),
+  staleIfErrorMs: option("COLLAPSER_STALE_IF_ERROR", STALE_DURATION, {
+    group: "collapsing",
+    fallback: "0",
+    help: "how long after that a stale result may answer when the backend cannot (UNAVAILABLE, " +
+      "DEADLINE_EXCEEDED or RESOURCE_EXHAUSTED from it, or a refusal of the sidecar's own), `1h` at most",
+  }),
   ttlJitter: option("COLLAPSER_TTL_JITTER", HALF_RATIO, {
     group: "collapsing",
     fallback: "0.1",

@@ -182,14 +182,18 @@ export class Call extends ReadingCall<Call> implements FlightWaiter, PassedCall,
     if (isFresh) return undefined;
     const found = map.lookUp(keyHead, key, nowMs);
     if (maxAgeMs === Infinity || !found?.stored) return found;
+    return this.#isTooOld(found) ? map.underWay(keyHead, key, nowMs) : found;
+  }
+
+  /** Whether the caller takes nothing so old. */
+  #isTooOld({ storedMs }: Flight<FlightCall>): boolean {
+    const { isFresh, maxAgeMs } = this.#fields;
     // 0 asks for what is not stored at all, though it may have come in this very moment.
-    const isTooOld = nowMs - found.storedMs > maxAgeMs || maxAgeMs === 0;
-    return isTooOld ? map.underWay(keyHead, key, nowMs) : found;
+    return isFresh || maxAgeMs === 0 || this.session.context.timers.nowMs - storedMs > maxAgeMs;
   }
 
   #lead(key: string, body: FrameLog): void {
     const { context, connection } = this.session;
-    this.decide("led");
     this.phase = "reading";
     this.awaitDeadline();
     const shared = new FlightCall(context);
@@ -198,6 +202,8 @@ export class Call extends ReadingCall<Call> implements FlightWaiter, PassedCall,
       nowMs: connection.nowMs,
     });
     shared.flight = flight;
+    if (flight.refreshes === undefined) this.decide("led");
+    else this.#decideLater("led"); // what is stale may have to stand in
     context.map.join(flight, this);
     context.missed.led(this.route, flight);
     shared.start(this, body);
@@ -205,12 +211,26 @@ export class Call extends ReadingCall<Call> implements FlightWaiter, PassedCall,
 
   #join(flight: Flight<FlightCall>): void {
     this.body?.drop(); // another's request is sent in its place
-    this.outcome = "joined"; // counted when it has come to that: the answer may turn out to be private
+    this.#decideLater("joined"); // the answer may turn out to be private
     this.phase = "reading";
     this.awaitDeadline();
     this.session.context.map.join(flight, this);
     flight.reply.joined(this);
     if (flight.reply.log.end > 0) this.readMore();
+  }
+
+  #decideLater(outcome: "led" | "joined"): void {
+    this.outcome = outcome;
+    this.isProvisional = true;
+  }
+
+  /** The answer that it waited for could not be had; nothing of it was read. */
+  answerStale(stale: Flight<FlightCall>): void {
+    const { context } = this.session;
+    if (this.stream.position > 0 || this.#isTooOld(stale)) return;
+    context.map.leave(this);
+    this.route.method.counters.staleForErrors++;
+    this.#readStored(stale, "stale");
   }
 
   /** Answers with what is stale, and sees to its being fetched anew: with this caller's request, and not in its time. */

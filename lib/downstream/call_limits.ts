@@ -8,6 +8,8 @@ export interface CallLimits {
   readonly cacheDurationMs: number;
   /** How long after that a good result may answer stale, while it is fetched anew; 0 not at all (COLLAPSER_STALE_DURATION). */
   readonly staleDurationMs: number;
+  /** How long after that it may answer where the backend cannot; 0 not at all (COLLAPSER_STALE_IF_ERROR). */
+  readonly staleIfErrorMs: number;
   /** Share by which a time of a second or more is shortened at random (COLLAPSER_TTL_JITTER). */
   readonly ttlJitter: number;
   /** How long a key whose answer was private passes through; 0 is not at all (COLLAPSER_HIT_FOR_PASS). */

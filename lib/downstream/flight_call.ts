@@ -1,5 +1,5 @@
 import type { CollapseMap, Flight, Reply, Waiter } from "../collapse/mod.ts";
-import { MESSAGE_PREFIX_BYTES, STATUS } from "../grpc/mod.ts";
+import { STATUS } from "../grpc/mod.ts";
 import type { UpstreamObserver } from "../observe/mod.ts";
 import type { Timers } from "../transport/mod.ts";
 import {
@@ -14,15 +14,9 @@ import { type BufferedBytes, FrameLog } from "../wire/mod.ts";
 import type { CallLimits } from "./call_limits.ts";
 import { type FlightTime, mostPatient, type Patience } from "./flight_time.ts";
 import { type FlightTarget, type FlightWaiter, waitersOf } from "./flight_waiter.ts";
-import { makeRoom, slideWindow } from "./reply_window.ts";
-import { isForOneAlone, keptMs, staleMs } from "./reply_words.ts";
-
-/**
- * Metadata does not count for a reply's size, nor do frame headers. Their bound is this many times the limit, which
- * only frames of a few bytes come to, and all that two lists of fields can take.
- */
-const LOG_FACTOR = 2;
-const LOG_HEADROOM_BYTES = 2 ** 18;
+import { hasOutgrown, makeRoom, slideWindow } from "./reply_window.ts";
+import { isForOneAlone, keptMs, staleIfErrorMs, staleMs } from "./reply_words.ts";
+import { endsStale, standIn } from "./stale_answers.ts";
 
 /** A result kept longer than this moves into storage of its own (see `FrameLog.settle`). */
 const SETTLE_ABOVE_MS = 1_000;
@@ -31,7 +25,10 @@ const SETTLE_ABOVE_MS = 1_000;
 const NO_BODY = new FrameLog();
 
 /** A caller in the list of those that wait for a flight. */
-type Waiting = Waiter<FlightCall> & FlightWaiter;
+type Waiting = Waiter<FlightCall> & FlightWaiter & {
+  /** The answer could not be had: this stale one stands in for it, unless the caller takes none, or was given something. */
+  answerStale(stale: Flight<FlightCall>): void;
+};
 
 /** What every flight needs and none owns. */
 export interface FlightContext {
@@ -165,7 +162,7 @@ export class FlightCall implements Reply, ReplySource, ExchangeOwner {
     const { flight } = this;
     const exchange = this.#exchange;
     if (exchange !== undefined) this.#note(exchange.reply);
-    if (this.#outgrewLimit) flight.sealed = true;
+    if (hasOutgrown(this.log, this.#context.limits)) flight.sealed = true;
     else if (exchange !== undefined) makeRoom(exchange.reply, this.#context.limits);
     this.#heedWords(exchange);
     this.#relayToAll();
@@ -186,29 +183,30 @@ export class FlightCall implements Reply, ReplySource, ExchangeOwner {
     this.#account(0); // a backend may answer what it has not taken
     this.#exchange = this.#leader = this.#holder = undefined;
     exchange.clearBody();
-    if (this.#outgrewLimit) flight.sealed = true;
+    if (hasOutgrown(log, limits)) flight.sealed = true;
     const isGood = !reply.isBrokenOff && (reply.status === STATUS.ok ||
       limits.cacheErrors && reply.failure === undefined);
     const ownMs = this.#target?.method.policy.cacheDurationMs;
     const ttlMs = isGood ? keptMs(reply.cache, ownMs ?? limits.cacheDurationMs, this.#context) : 0;
     if (ttlMs > SETTLE_ABOVE_MS) log.settle();
-    map.keep(flight, nowMs, ttlMs, staleMs(reply.cache, limits.staleDurationMs));
+    const stale = flight.refreshes;
+    const instead = standIn(flight, reply.status, nowMs);
+    const errorMs = staleIfErrorMs(reply.cache, limits.staleIfErrorMs);
+    map.keep(flight, nowMs, ttlMs, staleMs(reply.cache, limits.staleDurationMs), errorMs);
+    if (stale?.stored && endsStale(reply.status)) map.stored.remove(stale);
     if (flight.stored) log.countIn(undefined);
+    if (instead !== undefined) this.#answerWith(instead);
     this.#relayToAll();
+  }
+
+  #answerWith(stale: Flight<FlightCall>): void {
+    for (const waiter of waitersOf(this.flight)) (waiter as Waiting).answerStale(stale);
   }
 
   /** Keeps what waiters ask of the reply: it may be read when nothing else is left of the exchange. */
   #note({ largestListBytes, knowsMethod }: ReplySource): void {
     this.largestListBytes = largestListBytes;
     this.knowsMethod = knowsMethod;
-  }
-
-  /** The reply is larger than what is kept for those who come later. */
-  get #outgrewLimit(): boolean {
-    const { end, dataBytes } = this.log;
-    const { maxMessageBytes } = this.#context.limits;
-    return dataBytes - MESSAGE_PREFIX_BYTES > maxMessageBytes ||
-      end > maxMessageBytes * LOG_FACTOR + LOG_HEADROOM_BYTES;
   }
 
   /** Does what the reply's metadata says so far about sharing it. */
@@ -274,7 +272,7 @@ export class FlightCall implements Reply, ReplySource, ExchangeOwner {
     timers.cancel(exchange);
     exchange.reply.log.clear(); // it starts another
     const next = mostPatient(time.dismiss(waiters, exchange, nowMs));
-    if (next !== undefined) this.start(next, exchange.body);
+    if (next !== undefined) this.start(next as Waiting, exchange.body);
     return true;
   }
 

@@ -44,6 +44,8 @@ export abstract class ReadingCall<Self> extends Waiter<FlightCall> {
   readonly receivedMs: number;
   protected phase: Phase = "gathering";
   protected outcome: Outcome | undefined = undefined;
+  /** The outcome is counted at the end: the answer may turn out to be another. */
+  protected isProvisional = false;
   #clock: CallClock | undefined = undefined;
   /** What is kept of the request; undefined while nothing is. */
   protected body: RequestBody | undefined = undefined;
@@ -176,7 +178,7 @@ export abstract class ReadingCall<Self> extends Waiter<FlightCall> {
     const { context } = this.session;
     const { method } = this.route;
     if (this.outcome === undefined) this.decide("rejected");
-    else if (this.outcome === "joined") this.decide("joined");
+    else if (this.isProvisional) this.decide(this.outcome);
     this.body?.drop();
     this.phase = "done";
     this.stream.owner = undefined;
@@ -198,6 +200,7 @@ export abstract class ReadingCall<Self> extends Waiter<FlightCall> {
 
   protected decide(outcome: Outcome, reason?: PassReason): void {
     this.outcome = outcome;
+    this.isProvisional = false;
     this.route.method.counters.outcomes[outcome]++;
     if (reason !== undefined) this.session.context.counters.passed[reason]++;
   }

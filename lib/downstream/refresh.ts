@@ -1,21 +1,14 @@
 import { type Flight, Waiter } from "../collapse/mod.ts";
-import { STATUS } from "../grpc/mod.ts";
 import type { RefreshResult } from "../observe/mod.ts";
 import { CallbackAlarm } from "../transport/mod.ts";
 import type { Field, FrameLog } from "../wire/mod.ts";
 import { FlightCall, type FlightContext } from "./flight_call.ts";
 import type { FlightWaiter } from "./flight_waiter.ts";
+import { endsStale } from "./stale_answers.ts";
 import type { RequestRoute } from "./request_route.ts";
 
 /** The first pause after a refresh that failed, unless results are fresh for less: each next one is twice as long. */
 const FIRST_PAUSE_MS = 1_000;
-
-/** Statuses that are answers about the question, and end what was answered before (NOT_FOUND and what says "not you"). */
-const ENDS_STALE: readonly number[] = [
-  STATUS.notFound,
-  STATUS.permissionDenied,
-  STATUS.unauthenticated,
-];
 
 /** The caller who found a result stale. */
 interface Finder {
@@ -86,6 +79,9 @@ export class Refresh extends Waiter<FlightCall> implements FlightWaiter {
     if (!this.isOver) this.#end("error");
   }
 
+  /** Never called: what fails leaves the stale result where it is. */
+  answerStale(): void {}
+
   /** Never called: what is private belongs to the leader, which this is. */
   passAfterAll(body: FrameLog): void {
     body.clear();
@@ -122,6 +118,6 @@ export class Refresh extends Waiter<FlightCall> implements FlightWaiter {
 function resultOf({ stored, generation, head, reply }: Flight<FlightCall>): RefreshResult {
   if (stored) return "ok";
   if (generation !== head.service.generation) return "raced";
-  if (reply.status === STATUS.ok || ENDS_STALE.includes(reply.status)) return "removed";
+  if (endsStale(reply.status)) return "removed";
   return "error";
 }

@@ -31,3 +31,8 @@ export function keptMs(
 export function staleMs(cache: CachePolicy | undefined, configuredMs: number): number {
   return cache === undefined ? configuredMs : Math.min(configuredMs, cache.maxStaleMs);
 }
+
+/** How long a reply may answer after that, stale, where it cannot be fetched anew (RFC 5861 §4). */
+export function staleIfErrorMs(cache: CachePolicy | undefined, configuredMs: number): number {
+  return cache === undefined ? configuredMs : Math.min(configuredMs, cache.maxStaleIfErrorMs);
+}

@@ -20,6 +20,8 @@ export interface CacheDirectives {
   readonly isMustRevalidate: boolean;
   /** From `stale-while-revalidate` (RFC 5861 §3); Infinity where it is not said. */
   readonly staleWhileRevalidateMs: number;
+  /** From `stale-if-error` (RFC 5861 §4); Infinity where it is not said. */
+  readonly staleIfErrorMs: number;
 }
 
 /**
@@ -41,6 +43,7 @@ export function parseCacheControl(values: readonly string[]): CacheDirectives {
     sharedMaxAgeMs: Infinity,
     isMustRevalidate: false,
     staleWhileRevalidateMs: Infinity,
+    staleIfErrorMs: Infinity,
   };
   // Each field apart: a quote that one of them leaves open must not hide the next.
   if (!read.isNoStore) { for (const value of values) splitDirectives(value).forEach(heed); }
@@ -59,6 +62,8 @@ export function parseCacheControl(values: readonly string[]): CacheDirectives {
       read.isMustRevalidate = true;
     } else if (name === "stale-while-revalidate") {
       read.staleWhileRevalidateMs = Math.min(read.staleWhileRevalidateMs, parseAgeMs(argument));
+    } else if (name === "stale-if-error") {
+      read.staleIfErrorMs = Math.min(read.staleIfErrorMs, parseAgeMs(argument));
     }
   }
 }

@@ -92,6 +92,8 @@ export class MethodCounters {
     rejected: 0,
   };
   readonly responses = new StatusCounts();
+  /** Stale answers in place of failures; the others were being fetched anew. */
+  staleForErrors = 0;
   readonly refreshes: Record<RefreshResult, number> = {
     ok: 0,
     error: 0,
@@ -110,6 +112,8 @@ export class MethodCounters {
       this.outcomes[outcome] += other.outcomes[outcome];
       other.outcomes[outcome] = 0;
     }
+    this.staleForErrors += other.staleForErrors;
+    other.staleForErrors = 0;
     for (const result of REFRESH_RESULTS) {
       this.refreshes[result] += other.refreshes[result];
       other.refreshes[result] = 0;

@@ -62,11 +62,14 @@ function addCallMetrics(metrics: MetricSet, source: MetricsSource): void {
 /** The metrics of stale answers, and of what they set going. */
 function addStaleMetrics(metrics: MetricSet, { counters }: MetricsSource): void {
   metrics.counter("collapser_stale_total", {
-    help: "Calls answered with a stale result, by reason: revalidate (one call fetches it anew).",
+    help: "Calls answered with a stale result, by reason: revalidate (one call fetches it anew), " +
+      "error (it could not be).",
     labels: ["method", "reason"],
     collect(put) {
-      forMethods(counters.methods, (method, { outcomes: { stale } }) => {
-        if (stale > 0) put(stale, { method, reason: "revalidate" });
+      forMethods(counters.methods, (method, { outcomes: { stale }, staleForErrors: error }) => {
+        for (const [reason, count] of Object.entries({ revalidate: stale - error, error })) {
+          if (count > 0) put(count, { method, reason });
+        }
       });
     },
   });

@@ -16,6 +16,8 @@ export interface CachePolicy {
   readonly sharedMaxAgeMs: number;
   /** From `stale-while-revalidate`; 0 with `must-revalidate`, Infinity where nothing is said. */
   readonly maxStaleMs: number;
+  /** From `stale-if-error`; 0 with `must-revalidate`, Infinity where nothing is said. */
+  readonly maxStaleIfErrorMs: number;
   /** Request metadata that the reply depends on, in lower case: for who asks with other values it is another one. */
   readonly vary: readonly string[];
 }
@@ -36,6 +38,7 @@ export function cachePolicy(list: HeaderList): CachePolicy | undefined {
     maxAgeMs,
     sharedMaxAgeMs,
     maxStaleMs: read.isMustRevalidate ? 0 : read.staleWhileRevalidateMs,
+    maxStaleIfErrorMs: read.isMustRevalidate ? 0 : read.staleIfErrorMs,
     vary: dependsOnAnything ? [] : vary,
   };
 }
@@ -48,6 +51,7 @@ export function bothPolicies(a: CachePolicy, b: CachePolicy): CachePolicy {
     maxAgeMs: Math.min(a.maxAgeMs, b.maxAgeMs),
     sharedMaxAgeMs: Math.min(a.sharedMaxAgeMs, b.sharedMaxAgeMs),
     maxStaleMs: Math.min(a.maxStaleMs, b.maxStaleMs),
+    maxStaleIfErrorMs: Math.min(a.maxStaleIfErrorMs, b.maxStaleIfErrorMs),
     vary: [...a.vary, ...b.vary],
   };
 }

@@ -39,6 +39,7 @@ Deno.test("readSettings fills in every default", () => {
     maxConnectionAgeMs: 0,
     maxConnectionAgeGraceMs: 30_000,
     staleDurationMs: 0,
+    staleIfErrorMs: 0,
     ttlJitter: 0.1,
     hitForPassMs: 10_000,
     cacheErrors: false,

@@ -8,6 +8,7 @@ const NOTHING: CachePolicy = {
   maxAgeMs: Infinity,
   sharedMaxAgeMs: Infinity,
   maxStaleMs: Infinity,
+  maxStaleIfErrorMs: Infinity,
   vary: [],
 };
 

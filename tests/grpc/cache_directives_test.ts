@@ -10,6 +10,7 @@ const NOTHING: CacheDirectives = {
   sharedMaxAgeMs: Infinity,
   isMustRevalidate: false,
   staleWhileRevalidateMs: Infinity,
+  staleIfErrorMs: Infinity,
 };
 
 const MOST_MS = 2 ** 31 * 1_000;

@@ -43,6 +43,7 @@ const DEFAULTS: ProxyOptions = {
   maxConnectionAgeMs: 0,
   maxConnectionAgeGraceMs: 0,
   staleDurationMs: 0,
+  staleIfErrorMs: 0,
   ttlJitter: 0,
   backends: [{ name: "main", address: { host: "backend.test", port: 50_051 } }],
   backendUseTls: false,

@@ -14,6 +14,7 @@ const NOTHING: CachePolicy = {
   maxAgeMs: Infinity,
   sharedMaxAgeMs: Infinity,
   maxStaleMs: Infinity,
+  maxStaleIfErrorMs: Infinity,
   vary: [],
 };
 
@@ -52,11 +53,25 @@ Deno.test("cachePolicy takes a reply that varies by more than 64 names for a pri
 
 Deno.test("bothPolicies takes the stricter word of two, and the names of both", () => {
   const a = {
-    ...{ isPrivate: true, isNoCache: false, maxAgeMs: 5, sharedMaxAgeMs: 9, maxStaleMs: 4 },
+    ...{
+      isPrivate: true,
+      isNoCache: false,
+      maxAgeMs: 5,
+      sharedMaxAgeMs: 9,
+      maxStaleMs: 4,
+      maxStaleIfErrorMs: 9,
+    },
     vary: ["a"],
   };
   const b = {
-    ...{ isPrivate: false, isNoCache: true, maxAgeMs: 7, sharedMaxAgeMs: 3, maxStaleMs: 8 },
+    ...{
+      isPrivate: false,
+      isNoCache: true,
+      maxAgeMs: 7,
+      sharedMaxAgeMs: 3,
+      maxStaleMs: 8,
+      maxStaleIfErrorMs: 6,
+    },
     vary: ["b"],
   };
   const both = {
@@ -65,6 +80,7 @@ Deno.test("bothPolicies takes the stricter word of two, and the names of both", 
     maxAgeMs: 5,
     sharedMaxAgeMs: 3,
     maxStaleMs: 4,
+    maxStaleIfErrorMs: 6,
     vary: ["a", "b"],
   };
   assertEquals(bothPolicies(a, b), both);

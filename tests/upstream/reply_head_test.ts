@@ -21,6 +21,7 @@ Deno.test("replyHead reads what a list of the backend's says", () => {
         maxAgeMs: Infinity,
         sharedMaxAgeMs: Infinity,
         maxStaleMs: Infinity,
+        maxStaleIfErrorMs: Infinity,
         vary: [],
       },
     }],

@@ -37,6 +37,7 @@ export const cacheDirectives: Target = {
       sharedMaxAgeMs: Infinity,
       isMustRevalidate: false,
       staleWhileRevalidateMs: Infinity,
+      staleIfErrorMs: Infinity,
     };
     const fields = Array.from(
       { length: draws.below(4) },
@@ -55,7 +56,7 @@ function element(draws: Draws, said: Said): string {
   const seconds = draws.pick([0, 1, 60, 2 ** 31, 1e15]);
   const ageMs = Math.min(seconds, 2 ** 31) * 1_000;
   const age = draws.chance(0.3) ? `"${seconds}"` : `${seconds}`;
-  switch (draws.below(9)) {
+  switch (draws.below(10)) {
     case 1:
       said.isNoStore = true;
       return inAnyCase(draws, "no-store");
@@ -74,6 +75,9 @@ function element(draws: Draws, said: Said): string {
     case 7:
       said.isMustRevalidate = true;
       return inAnyCase(draws, draws.pick(["must-revalidate", "proxy-revalidate"]));
+    case 9:
+      said.staleIfErrorMs = Math.min(said.staleIfErrorMs, ageMs);
+      return `${inAnyCase(draws, "stale-if-error")}=${age}`;
     case 8:
       said.staleWhileRevalidateMs = Math.min(said.staleWhileRevalidateMs, ageMs);
       return `${inAnyCase(draws, "stale-while-revalidate")}=${age}`;
