@@ -1,9 +1,5 @@
-/** What every call is held to. */
-export interface CallLimits {
-  /**
-   * How long a caller without a deadline waits for a shared answer to begin, and then for it to go on (BACKEND_TIMEOUT).
-   */
-  readonly backendTimeoutMs: number;
+/** What becomes of an answer for those who come later: of all methods, or of one whose policy says so. */
+export interface Freshness {
   /** How long a good result answers repeats; 0 keeps nothing (COLLAPSER_CACHE_DURATION). */
   readonly cacheDurationMs: number;
   /** How long after that a good result may answer stale, while it is fetched anew; 0 not at all (COLLAPSER_STALE_DURATION). */
@@ -16,6 +12,14 @@ export interface CallLimits {
   readonly hitForPassMs: number;
   /** Whether error results are kept too (COLLAPSER_CACHE_ERRORS). */
   readonly cacheErrors: boolean;
+}
+
+/** What every call is held to. */
+export interface CallLimits extends Freshness {
+  /**
+   * How long a caller without a deadline waits for a shared answer to begin, and then for it to go on (BACKEND_TIMEOUT).
+   */
+  readonly backendTimeoutMs: number;
   /** Largest request message, and largest reply in all, that is collapsed (COLLAPSER_MAX_MESSAGE_BYTES). */
   readonly maxMessageBytes: number;
   /** Longest that a reply waits unread by its caller (GRPC_STALL_TIMEOUT); 0 for ever. */
@@ -24,4 +28,16 @@ export interface CallLimits {
   readonly maxBufferedBytes: number;
   /** Whether a call that is not eligible, once answered, makes older results of its service stale (COLLAPSER_INVALIDATE). */
   readonly invalidate: "service" | "off";
+}
+
+/** What holds for a method: what its policy says, and `all` where it says nothing. */
+export function freshnessOf(policy: Partial<Freshness>, all: Freshness): Freshness {
+  return {
+    cacheDurationMs: policy.cacheDurationMs ?? all.cacheDurationMs,
+    staleDurationMs: policy.staleDurationMs ?? all.staleDurationMs,
+    staleIfErrorMs: policy.staleIfErrorMs ?? all.staleIfErrorMs,
+    ttlJitter: policy.ttlJitter ?? all.ttlJitter,
+    hitForPassMs: policy.hitForPassMs ?? all.hitForPassMs,
+    cacheErrors: policy.cacheErrors ?? all.cacheErrors,
+  };
 }

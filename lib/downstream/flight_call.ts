@@ -184,15 +184,15 @@ export class FlightCall implements Reply, ReplySource, ExchangeOwner {
     this.#exchange = this.#leader = this.#holder = undefined;
     exchange.clearBody();
     if (hasOutgrown(log, limits)) flight.sealed = true;
+    const fresh = this.#target?.method.freshness ?? limits;
     const isGood = !reply.isBrokenOff && (reply.status === STATUS.ok ||
-      limits.cacheErrors && reply.failure === undefined);
-    const ownMs = this.#target?.method.policy.cacheDurationMs;
-    const ttlMs = isGood ? keptMs(reply.cache, ownMs ?? limits.cacheDurationMs, this.#context) : 0;
+      fresh.cacheErrors && reply.failure === undefined);
+    const ttlMs = isGood ? keptMs(reply.cache, fresh, this.#context.random) : 0;
     if (ttlMs > SETTLE_ABOVE_MS) log.settle();
     const stale = flight.refreshes;
     const instead = standIn(flight, reply.status, nowMs);
-    const errorMs = staleIfErrorMs(reply.cache, limits.staleIfErrorMs);
-    map.keep(flight, nowMs, ttlMs, staleMs(reply.cache, limits.staleDurationMs), errorMs);
+    const errorMs = staleIfErrorMs(reply.cache, fresh);
+    map.keep(flight, nowMs, ttlMs, staleMs(reply.cache, fresh), errorMs);
     if (stale?.stored && endsStale(reply.status)) map.stored.remove(stale);
     if (flight.stored) log.countIn(undefined);
     if (instead !== undefined) this.#answerWith(instead);
@@ -222,7 +222,8 @@ export class FlightCall implements Reply, ReplySource, ExchangeOwner {
   /** The answer is for the leader alone: who has been given nothing of it makes a call of its own. */
   #turnFollowersAway(exchange: Exchange): void {
     const { flight } = this;
-    const { map, timers, limits: { hitForPassMs } } = this.#context;
+    const { map, timers, limits } = this.#context;
+    const { hitForPassMs } = this.#target?.method.freshness ?? limits;
     map.makePrivate(flight, hitForPassMs > 0 ? timers.nowMs + hitForPassMs : undefined);
     for (const waiter of waitersOf(this.flight)) {
       if (waiter === this.#leader || waiter.stream.position > 0) continue;

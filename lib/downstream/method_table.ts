@@ -7,6 +7,7 @@ import {
   type ProxyCounters,
 } from "../observe/mod.ts";
 import { Behaviour } from "./behaviour.ts";
+import { type Freshness, freshnessOf } from "./call_limits.ts";
 import { BoundedPaths } from "./bounded_paths.ts";
 import type { RecentCalls } from "./recent_calls.ts";
 import { Services } from "./services.ts";
@@ -23,11 +24,9 @@ const MAX_STRANGERS = 1_000;
 const MAX_STRANGER_CHARS = 2 ** 18;
 
 /** What the policy file says of a method. */
-export interface MethodPolicy {
+export interface MethodPolicy extends Partial<Freshness> {
   /** Whether its calls collapse, whatever COLLAPSER_METHODS says. */
   readonly collapse?: boolean;
-  /** In place of COLLAPSER_CACHE_DURATION. */
-  readonly cacheDurationMs?: number;
   /** Calls of it at one backend at once, those that wait there included. */
   readonly maxConcurrent?: number;
 }
@@ -47,6 +46,8 @@ export interface Method {
   readonly service: Service;
   readonly verdict: Verdict;
   readonly policy: MethodPolicy;
+  /** What becomes of its answers for those who come later. */
+  readonly freshness: Freshness;
   /** Counters of the method's own; they have a label once a backend has answered it. */
   counters: MethodCounters;
   /** A backend has answered it with something other than UNIMPLEMENTED. */
@@ -57,6 +58,8 @@ export interface Method {
 
 /** What a method table is made with. */
 export interface MethodTableOptions {
+  /** What holds for methods whose policy says nothing else. */
+  readonly freshness: Freshness;
   readonly eligibility: Eligibility;
   readonly counters: ProxyCounters;
   readonly observer: CallObserver;
@@ -94,6 +97,7 @@ export class MethodTable {
       service: { name: "", generation: 0 },
       verdict: { eligible: false, why: "it is no gRPC call" },
       policy: NO_POLICY,
+      freshness: options.freshness,
       counters: new MethodCounters(OTHER_LABEL),
       isConfirmed: false,
       behaviour: new Behaviour(),
@@ -113,6 +117,9 @@ export class MethodTable {
       service: this.#services.get(service),
       verdict,
       policy,
+      freshness: policy === NO_POLICY
+        ? this.#options.freshness
+        : freshnessOf(policy, this.#options.freshness),
       counters: new MethodCounters(path),
       isConfirmed: false,
       behaviour: new Behaviour(),

@@ -1,4 +1,5 @@
 import { type CachePolicy, longestKeptMs } from "../upstream/mod.ts";
+import type { Freshness } from "./call_limits.ts";
 
 /**
  * Whether a reply is for its caller alone: its metadata says so, or that the reply depends on request metadata by which
@@ -20,19 +21,27 @@ const JITTER_FROM_MS = 1_000;
  */
 export function keptMs(
   cache: CachePolicy | undefined,
-  configuredMs: number,
-  { limits: { ttlJitter }, random }: { limits: { ttlJitter: number }; random: () => number },
+  { cacheDurationMs, ttlJitter }: Pick<Freshness, "cacheDurationMs" | "ttlJitter">,
+  random: () => number,
 ): number {
-  const ttlMs = cache === undefined ? configuredMs : Math.min(configuredMs, longestKeptMs(cache));
+  const ttlMs = cache === undefined
+    ? cacheDurationMs
+    : Math.min(cacheDurationMs, longestKeptMs(cache));
   return ttlMs < JITTER_FROM_MS || ttlJitter === 0 ? ttlMs : ttlMs * (1 - ttlJitter * random());
 }
 
 /** How long a reply may answer after that, stale, while it is fetched anew (RFC 5861 §3). */
-export function staleMs(cache: CachePolicy | undefined, configuredMs: number): number {
-  return cache === undefined ? configuredMs : Math.min(configuredMs, cache.maxStaleMs);
+export function staleMs(
+  cache: CachePolicy | undefined,
+  { staleDurationMs }: Pick<Freshness, "staleDurationMs">,
+): number {
+  return cache === undefined ? staleDurationMs : Math.min(staleDurationMs, cache.maxStaleMs);
 }
 
 /** How long a reply may answer after that, stale, where it cannot be fetched anew (RFC 5861 §4). */
-export function staleIfErrorMs(cache: CachePolicy | undefined, configuredMs: number): number {
-  return cache === undefined ? configuredMs : Math.min(configuredMs, cache.maxStaleIfErrorMs);
+export function staleIfErrorMs(
+  cache: CachePolicy | undefined,
+  { staleIfErrorMs }: Pick<Freshness, "staleIfErrorMs">,
+): number {
+  return cache === undefined ? staleIfErrorMs : Math.min(staleIfErrorMs, cache.maxStaleIfErrorMs);
 }

@@ -94,6 +94,7 @@ export class Proxy {
     const collapses = options.mode === "collapse";
     const methods = new MethodTable({
       eligibility: compileEligibility(options.methods),
+      freshness: options,
       counters,
       observer,
       levelOf: (service, method) => this.#reflection?.levelOf(service, method),

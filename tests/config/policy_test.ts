@@ -37,17 +37,64 @@ Deno.test("parsePolicy reads gRPC's methodConfig, each name with what its entry 
 Deno.test("parsePolicy leaves a client's own settings to the client, and says so", () => {
   const { policies: found, ignored } = policies({
     loadBalancingConfig: [{ round_robin: {} }],
-    methodConfig: [{ name: [{ service: "a.B" }], timeout: "1s", retryPolicy: {} }],
+    retryThrottling: { maxTokens: 10, tokenRatio: 0.1 },
+    healthCheckConfig: { serviceName: "" },
+    methodConfig: [
+      { name: [{ service: "a.B", method: null }], timeout: "1s", retryPolicy: {} },
+      { name: [{ service: "a.B" }], waitForReady: true },
+      { name: [], timeout: "0.1s" },
+      { timeout: "0.1s" },
+    ],
   });
-  assertEquals(found, [{ service: "a.B", method: "" }]);
-  assertEquals(ignored, ["loadBalancingConfig", "timeout", "retryPolicy"]);
+  assertEquals(found, []); // what says nothing to the sidecar may stand in it as often as it likes
+  assertEquals(ignored, [
+    ...["loadBalancingConfig", "retryThrottling", "healthCheckConfig"],
+    ...["timeout", "retryPolicy", "waitForReady"],
+  ]);
+});
+
+Deno.test("parsePolicy reads what becomes of a method's answers", () => {
+  const { policies: found } = policies({
+    methodConfig: [{
+      name: [{ service: "a.B", method: null }],
+      collapser: {
+        ttl: "0.1s",
+        staleWhileRevalidate: "30s",
+        staleIfError: "1h",
+        hitForPass: "0s",
+        ttlJitter: 0.5,
+        cacheErrors: true,
+      },
+    }],
+  });
+  assertEquals(found, [{
+    ...{ service: "a.B", method: "", cacheDurationMs: 100, staleDurationMs: 30_000 },
+    ...{ staleIfErrorMs: 3_600_000, hitForPassMs: 0, ttlJitter: 0.5, cacheErrors: true },
+  }]);
+  const wrong = { staleWhileRevalidate: "2h", staleIfError: 5, ttlJitter: 0.6, cacheErrors: "yes" };
+  const entry = { name: [{ service: "a.B" }], collapser: wrong };
+  assertEquals(problems(JSON.stringify({ methodConfig: [entry] })), [
+    'methodConfig[0].collapser.staleWhileRevalidate: expected a duration such as "100ms", 1h at most',
+    'methodConfig[0].collapser.staleIfError: expected a duration such as "100ms", 1h at most',
+    "methodConfig[0].collapser.ttlJitter: expected a share from 0 to 0.5, such as 0.1",
+    "methodConfig[0].collapser.cacheErrors: expected true or false",
+  ]);
+});
+
+Deno.test("parsePolicy bounds what it reads, and what it says is wrong", () => {
+  assertEquals(problems(`"${"x".repeat(2 ** 20)}"`), [
+    "expected 1048576 characters at most, not 1048578",
+  ]);
+  const methodConfig = Array.from({ length: 10_000 }, () => ({ name: 1 }));
+  const told = problems(JSON.stringify({ methodConfig }));
+  assertEquals([told.length, told.at(-1)], [21, "and 9980 problems more"]);
 });
 
 Deno.test("parsePolicy says all that is wrong at once, and where", () => {
   const config = {
     methodConfigs: [],
     methodConfig: [
-      { name: [], maxConcurrent: 1 },
+      { name: {}, maxConcurrent: 1 },
       { name: [{ service: "a.B" }], maxConcurrent: 0 },
       { name: [{ service: "a.B" }], collapser: { tll: "1s", ttl: "fast", collapse: "no" } },
       { name: [{ method: "Get" }, { servce: "x" }] },
@@ -69,7 +116,7 @@ Deno.test("parsePolicy says all that is wrong at once, and where", () => {
 
 Deno.test("parsePolicy refuses a name that stands in it twice, as gRPC does", () => {
   const name = [{ service: "a.B", method: "Get" }];
-  const config = { methodConfig: [{ name }, { name }] };
+  const config = { methodConfig: [{ name, maxConcurrent: 1 }, { name, maxConcurrent: 2 }] };
   assertEquals(problems(JSON.stringify(config)), ['"a.B/Get" stands in it twice']);
 });
 

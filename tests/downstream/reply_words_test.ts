@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { keptMs, staleMs } from "../../lib/downstream/reply_words.ts";
+import { keptMs, staleIfErrorMs, staleMs } from "../../lib/downstream/reply_words.ts";
 import type { CachePolicy } from "../../lib/upstream/mod.ts";
 
 const NOTHING: CachePolicy = {
@@ -12,24 +12,24 @@ const NOTHING: CachePolicy = {
   vary: [],
 };
 
-/** Where chance falls on `at`. */
-function chance(ttlJitter: number, at = 0) {
-  return { limits: { ttlJitter }, random: () => at };
-}
-
 Deno.test("keptMs shortens times of a second and more by chance, and never makes one longer", () => {
-  assertEquals(keptMs(undefined, 4_000, chance(0.5, 0)), 4_000);
-  assertEquals(keptMs(undefined, 4_000, chance(0.5, 0.5)), 3_000);
-  assertEquals(keptMs(undefined, 4_000, chance(0.5, 1)), 2_000);
-  assertEquals(keptMs(undefined, 4_000, chance(0, 1)), 4_000);
-  assertEquals(keptMs(undefined, 999, chance(0.5, 1)), 999);
-  assertEquals(keptMs({ ...NOTHING, maxAgeMs: 2_000 }, 4_000, chance(0.5, 1)), 1_000);
+  const kept = (cacheDurationMs: number, ttlJitter: number, at: number, cache?: CachePolicy) =>
+    keptMs(cache, { cacheDurationMs, ttlJitter }, () => at);
+  assertEquals(kept(4_000, 0.5, 0), 4_000);
+  assertEquals(kept(4_000, 0.5, 0.5), 3_000);
+  assertEquals(kept(4_000, 0.5, 1), 2_000);
+  assertEquals(kept(4_000, 0, 1), 4_000);
+  assertEquals(kept(999, 0.5, 1), 999);
+  assertEquals(kept(4_000, 0.5, 1, { ...NOTHING, maxAgeMs: 2_000 }), 1_000);
 });
 
-Deno.test("staleMs is what is configured, and no longer than the reply says", () => {
-  assertEquals(staleMs(undefined, 5_000), 5_000);
-  assertEquals(staleMs(NOTHING, 5_000), 5_000);
-  assertEquals(staleMs({ ...NOTHING, maxStaleMs: 60_000 }, 5_000), 5_000);
-  assertEquals(staleMs({ ...NOTHING, maxStaleMs: 1_000 }, 5_000), 1_000);
-  assertEquals(staleMs({ ...NOTHING, maxStaleMs: 0 }, 5_000), 0);
+Deno.test("staleMs and staleIfErrorMs are what is configured, and no longer than the reply says", () => {
+  const both = (cache?: CachePolicy) => [
+    staleMs(cache, { staleDurationMs: 5_000 }),
+    staleIfErrorMs(cache, { staleIfErrorMs: 7_000 }),
+  ];
+  assertEquals(both(), [5_000, 7_000]);
+  assertEquals(both(NOTHING), [5_000, 7_000]);
+  assertEquals(both({ ...NOTHING, maxStaleMs: 60_000, maxStaleIfErrorMs: 60_000 }), [5_000, 7_000]);
+  assertEquals(both({ ...NOTHING, maxStaleMs: 1_000, maxStaleIfErrorMs: 0 }), [1_000, 0]);
 });

@@ -9,6 +9,7 @@ import { HeaderCache, HeaderList } from "../../lib/wire/mod.ts";
 import { requestHead } from "../support/caller_end.ts";
 import type { Pairs } from "../support/frames.ts";
 import { valueOf, WIDE } from "../support/peer_end.ts";
+import { NOTHING_KEPT } from "../support/freshness.ts";
 import { GET, PUT, withRig } from "../support/proxy_rig.ts";
 
 Deno.test("Router finds the route of a list on the list, once it was worked out", () => {
@@ -61,6 +62,7 @@ Deno.test("IdentityRouter asks again when the key or the methods were forgotten"
   });
   const methods = new MethodTable({
     eligibility: compileEligibility(["auto"]),
+    freshness: NOTHING_KEPT,
     counters: new ProxyCounters(),
     observer: SILENT,
     onForget: () => map.forgetAll(),
@@ -133,6 +135,7 @@ function routing({ collapses = true } = {}): {
   const counters = new ProxyCounters();
   const methods = new MethodTable({
     eligibility: compileEligibility(["auto"]),
+    freshness: NOTHING_KEPT,
     counters,
     observer: SILENT,
     onForget: () => map.forgetAll(),

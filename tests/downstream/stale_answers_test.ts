@@ -172,3 +172,22 @@ Deno.test("Stale answers while the backend is down go on as long as they may, ea
     assertEquals(rig.outcomes, { led: 1, stale: calls });
   });
 });
+
+Deno.test("Method whose policy says what becomes of its answers goes by that, and others by the options", async () => {
+  const policies = [
+    { service: "test.Service", method: "GetItem", staleIfErrorMs: ERROR_MS },
+  ];
+  await withRig({ cacheDurationMs: TTL_MS, policies }, async (rig) => {
+    const caller = await rig.caller();
+    const other = GET.replace(/[^/]+$/, "ListOthers");
+    for (const path of [GET, other]) caller.call(path, "k");
+    await rig.settle();
+    for (const request of rig.requests) request.replies(["old"]);
+    await rig.advance(TTL_MS);
+    const calls = [GET, other].map((path) => caller.call(path, "k"));
+    await rig.settle();
+    for (const request of rig.requests.slice(2)) request.fails(STATUS.unavailable);
+    await rig.settle();
+    assertEquals(calls.map(({ status }) => status), [0, STATUS.unavailable]);
+  });
+});

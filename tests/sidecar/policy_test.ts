@@ -7,13 +7,14 @@ import { FakeClock } from "../support/fake_clock.ts";
 import { until } from "../support/waiting.ts";
 
 const GOOD = '{ "methodConfig": [{ "name": [{ "service": "a.B" }], "maxConcurrent": 1 }] }';
-const OTHER = '{ "methodConfig": [{ "name": [{ "service": "a.B" }], "timeout": "1s" }] }';
+const OTHER =
+  '{ "methodConfig": [{ "name": [{ "service": "a.B" }], "timeout": "1s", "maxConcurrent": 2 }] }';
 
 Deno.test("policyProblems says which file is wrong, and how", () => {
   using file = new File("{}");
   assertEquals(policyProblems(settingsOf({ BACKEND_ADDRESS: "db:1" })), []);
   assertEquals(policyProblems(file.settings), []);
-  file.write('{ "methodConfig": [{}] }');
+  file.write('{ "methodConfig": [{ "name": 1 }] }');
   assertEquals(policyProblems(file.settings), [
     `Cannot use COLLAPSER_CONFIG "${file.path}": methodConfig[0].name: expected a list such as [{ "service": "pkg.S" }]`,
   ]);
@@ -50,7 +51,7 @@ Deno.test("openPolicy takes what the file says when it changes, and keeps the ol
   assertEquals([used.length, policy.problems.length], [0, 1]);
   file.write(OTHER);
   await look();
-  assertEquals(used, [[{ service: "a.B", method: "" }]]);
+  assertEquals(used, [[{ service: "a.B", method: "", maxConcurrent: 2 }]]);
   assertEquals(policy.problems, []);
   assertEquals(log.map((line) => JSON.parse(line).msg), [
     "Policy file not taken: the old policy goes on",
