@@ -236,7 +236,7 @@ export class Call extends ReadingCall<Call> implements FlightWaiter, PassedCall,
   /** Answers with what is stale, and sees to its being fetched anew: with this caller's request, and not in its time. */
   #readStale(flight: Flight<FlightCall>, bytes: Uint8Array, from: number, to: number): void {
     const { context } = this.session;
-    if (mayRefresh(flight, context)) {
+    if (mayRefresh(flight, context) && context.buffered.hasRoom(to - from)) {
       new Refresh(context, flight, this).begin(this.#whole(bytes, from, to));
     }
     this.#readStored(flight, "stale");
