@@ -227,8 +227,10 @@ export class Call extends ReadingCall<Call> implements FlightWaiter, PassedCall,
   /** The answer that it waited for could not be had; nothing of it was read. */
   answerStale(stale: Flight<FlightCall>): void {
     const { context } = this.session;
+    const failed = this.flight!.reply;
     if (this.stream.position > 0 || this.#isTooOld(stale)) return;
     context.map.leave(this);
+    failed.waiterLeft();
     this.route.method.counters.staleForErrors++;
     this.#readStored(stale, "stale");
   }

@@ -296,6 +296,7 @@ export class ProxyRig {
       assert(socket.isClosed, "a socket was left open");
     }
     assertEquals(this.timers.pending, 0, "alarms that are still set");
+    assertEquals(this.proxy.buffered.bytes, 0, "bytes that are still accounted for");
     this.timers.stop();
   }
 
