@@ -225,14 +225,15 @@ export class Call extends ReadingCall<Call> implements FlightWaiter, PassedCall,
   }
 
   /** The answer that it waited for could not be had; nothing of it was read. */
-  answerStale(stale: Flight<FlightCall>): void {
+  answerStale(stale: Flight<FlightCall>): boolean {
     const { context } = this.session;
     const failed = this.flight!.reply;
-    if (this.stream.position > 0 || this.#isTooOld(stale)) return;
+    if (this.stream.position > 0 || this.#isTooOld(stale)) return false;
     context.map.leave(this);
-    failed.waiterLeft();
+    failed.left(this);
     this.route.method.counters.staleForErrors++;
     this.#readStored(stale, "stale");
+    return true;
   }
 
   /** Answers with what is stale, and sees to its being fetched anew: with this caller's request, and not in its time. */

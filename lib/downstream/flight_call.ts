@@ -26,8 +26,8 @@ const NO_BODY = new FrameLog();
 
 /** A caller in the list of those that wait for a flight. */
 type Waiting = Waiter<FlightCall> & FlightWaiter & {
-  /** The answer could not be had: this stale one stands in for it, unless the caller takes none, or was given something. */
-  answerStale(stale: Flight<FlightCall>): void;
+  /** The answer could not be had: this stale one stands in, unless the caller takes none, or was given something (false). */
+  answerStale(stale: Flight<FlightCall>): boolean;
 };
 
 /** What every flight needs and none owns. */
@@ -195,12 +195,10 @@ export class FlightCall implements Reply, ReplySource, ExchangeOwner {
     map.keep(flight, nowMs, ttlMs, staleMs(reply.cache, fresh), errorMs);
     if (stale?.stored && endsStale(reply.status)) map.stored.remove(stale);
     if (flight.stored) log.countIn(undefined);
-    if (instead !== undefined) this.#answerWith(instead);
+    if (instead !== undefined) {
+      for (const waiter of waitersOf(flight)) (waiter as Waiting).answerStale(instead);
+    }
     this.#relayToAll();
-  }
-
-  #answerWith(stale: Flight<FlightCall>): void {
-    for (const waiter of waitersOf(this.flight)) (waiter as Waiting).answerStale(stale);
   }
 
   /** Keeps what waiters ask of the reply: it may be read when nothing else is left of the exchange. */
@@ -249,15 +247,18 @@ export class FlightCall implements Reply, ReplySource, ExchangeOwner {
 
   /** Some callers without a deadline may be out of time; others have longer. */
   timeIsUp(nowMs: number): void {
-    const exchange = this.#exchange;
+    const [exchange, flight] = [this.#exchange, this.flight];
     if (exchange === undefined) return;
-    const { flight } = this;
     const { backend, flightTime } = this.#context;
     const late = flightTime.late(flight, exchange, nowMs);
     const failure = flightTime.silence(exchange);
     if (late.length === flight.waiterCount) return backend.settle(exchange, failure);
     const reason = exchange.at?.reasonFor(exchange, failure) ?? failure;
-    for (const waiter of late) waiter.failOwn(reason);
+    const instead = standIn(flight, STATUS.deadlineExceeded, nowMs);
+    for (const waiter of late) {
+      const isAnswered = instead !== undefined && (waiter as Waiting).answerStale(instead);
+      if (!isAnswered) waiter.failOwn(reason);
+    }
     flightTime.watch(flight, exchange);
   }
 

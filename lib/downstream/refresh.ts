@@ -80,7 +80,9 @@ export class Refresh extends Waiter<FlightCall> implements FlightWaiter {
   }
 
   /** Never called: what fails leaves the stale result where it is. */
-  answerStale(): void {}
+  answerStale(): boolean {
+    return false;
+  }
 
   /** Never called: what is private belongs to the leader, which this is. */
   passAfterAll(body: FrameLog): void {

@@ -191,3 +191,21 @@ Deno.test("Method whose policy says what becomes of its answers goes by that, an
     assertEquals(calls.map(({ status }) => status), [0, STATUS.unavailable]);
   });
 });
+
+Deno.test("Caller whose time is over while others have longer has the stale answer, and they wait on", async () => {
+  await withRig({ ...STALE, backendTimeoutMs: 2_000 }, async (rig) => {
+    await goStale(rig);
+    const early = rig.callers[0]!.call(GET, "k");
+    await rig.advance(1_500);
+    const late = rig.callers[0]!.call(GET, "k");
+    const own = rig.callers[0]!.call(GET, "k", { metadata: [["grpc-timeout", "300m"]] });
+    await rig.advance(1_000);
+    early.expects(0, "old");
+    assertEquals(own.status, STATUS.deadlineExceeded); // a deadline of its own stays one
+    late.expectsNothing();
+    rig.request(1).replies(["new"]);
+    await rig.settle();
+    late.expects(0, "new");
+    assertEquals(rig.outcomes, { led: 1, stale: 1, joined: 2 });
+  });
+});
