@@ -8,10 +8,10 @@ Deno.test("check prints each setting with its value and origin, and starts nothi
   const { code, out, err, ran } = await collapser("check --drain-delay 90s", { variables });
   assertEquals([code, err, ran], [0, "", undefined]);
   for (const { env } of OPTIONS) assertStringIncludes(out, `\n  ${env} `);
-  assertMatch(out, /\n  BACKEND_ADDRESS +environment +db:50051\n/);
-  assertMatch(out, /\n  DRAIN_DELAY +flag +1m30s\n/);
-  assertMatch(out, /\n  DRAIN_TIMEOUT +default +10s\n/);
-  assertMatch(out, /\n  COLLAPSER_KEY_HEADERS +default +\(unset\)\n/);
+  assertMatch(out, /\n {2}BACKEND_ADDRESS +environment +db:50051\n/);
+  assertMatch(out, /\n {2}DRAIN_DELAY +flag +1m30s\n/);
+  assertMatch(out, /\n {2}DRAIN_TIMEOUT +default +10s\n/);
+  assertMatch(out, /\n {2}COLLAPSER_KEY_HEADERS +default +\(unset\)\n/);
 });
 
 Deno.test("check says how methods are judged, and has no warnings when there are none", async () => {
