@@ -193,10 +193,20 @@ export class Call extends ReadingCall<Call> implements FlightWaiter, PassedCall,
   }
 
   #lead(key: string, body: FrameLog): void {
-    const { context, connection } = this.session;
     this.phase = "reading";
     this.awaitDeadline();
-    const shared = new FlightCall(context);
+    const shared = new FlightCall(this.session.context);
+    try {
+      this.#takeFlight(key, shared);
+    } catch (error) { // of ours: nobody else would let go of the request
+      body.clear();
+      throw error;
+    }
+    shared.start(this, body);
+  }
+
+  #takeFlight(key: string, shared: FlightCall): void {
+    const { context, connection } = this.session;
     const flight = context.map.lead(this.route.keyHead!, key, {
       reply: shared,
       nowMs: connection.nowMs,
@@ -206,7 +216,6 @@ export class Call extends ReadingCall<Call> implements FlightWaiter, PassedCall,
     else this.#decideLater("led"); // what is stale may have to stand in
     context.map.join(flight, this);
     context.missed.led(this.route, flight);
-    shared.start(this, body);
   }
 
   #join(flight: Flight<FlightCall>): void {
