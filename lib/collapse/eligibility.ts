@@ -1,16 +1,13 @@
 import type { IdempotencyLevel } from "../grpc/mod.ts";
-
-/** Words that a method which only reads begins with, as whole CamelCase words. */
-const READING_VERBS = words(
-  "Get List Search Read Lookup Find Query Describe Count Has Is Exists",
-);
-
-/** Words that hint at more than reading, or at an answer meant for one caller. */
-const OTHER_WORDS = words(
-  "And Or Then Next New Create Insert Add Append Update Upsert Set Put Write Modify Mutate Patch Delete Remove Reset " +
-    "Increment Pop Take Claim Lease Lock Acquire Reserve Consume Ack Send Start Begin Register Generate Nonce Random Token " +
-    "Ticket Session Secret Code Otp Challenge Upload",
-);
+import {
+  HALF_VERBS,
+  OTHER_METHODS,
+  OTHER_NAMES,
+  OTHER_WORDS,
+  READING_VERBS,
+  splitWords,
+  STREAM_WORDS,
+} from "./method_words.ts";
 
 /**
  * Services whose answers are about this moment, or whose calls are conversations: never shared, whatever the
@@ -24,8 +21,16 @@ export interface Verdict {
   readonly why: string;
 }
 
-/** Judges a method by its service, its name, and what its descriptor says, where there is one. */
-export type Eligibility = (service: string, method: string, level?: IdempotencyLevel) => Verdict;
+/** What is known of a method beside its name. */
+export interface MethodFacts {
+  /** What its descriptor says of it, where there is one. */
+  readonly level?: IdempotencyLevel | undefined;
+  /** Whether the method streams its answers. @default false */
+  readonly streams?: boolean;
+}
+
+/** Judges a method by its service, its name, and what else is known of it. */
+export type Eligibility = (service: string, method: string, facts?: MethodFacts) => Verdict;
 
 /**
  * Compiles COLLAPSER_METHODS: `auto`, `schema`, `*`, `/pkg.Service/Method`, `/pkg.Service/*`, each of the latter with `!` in
@@ -37,7 +42,7 @@ export function compileEligibility(items: readonly string[]): Eligibility {
   const all = items.includes("*");
   const auto = items.includes("auto");
   const schema = items.includes("schema");
-  return (service, method, level) => {
+  return (service, method, { level, streams = false } = {}) => {
     if (neverCollapses(service)) return no("its service is about this moment");
     const exclusion = excluded.find((item) => matches(item, service, method));
     if (exclusion !== undefined) return no(`excluded by !${exclusion}`);
@@ -45,7 +50,7 @@ export function compileEligibility(items: readonly string[]): Eligibility {
     if (inclusion !== undefined) return yes(`listed as ${inclusion}`);
     if (all) return yes("every method is, by *");
     if (schema) return judgeByDescriptor(level);
-    return auto ? judgeByBoth(method, level) : no("not listed");
+    return auto ? judge(service, method, { level, streams }) : no("not listed");
   };
 }
 
@@ -67,10 +72,13 @@ function judgeByDescriptor(level: IdempotencyLevel | undefined): Verdict {
   }
 }
 
-/** The descriptor's word goes before the name's. */
-function judgeByBoth(method: string, level: IdempotencyLevel | undefined): Verdict {
+/** The descriptor's word goes before the name's; what streams without end is shared by neither. */
+function judge(service: string, method: string, { level, streams }: MethodFacts): Verdict {
   const isSilent = level === undefined || level === "unknown";
-  return isSilent ? judgeByName(method) : judgeByDescriptor(level);
+  const verdict = isSilent ? judgeByName(method, service) : judgeByDescriptor(level);
+  if (!verdict.eligible || !streams) return verdict;
+  const word = splitWords(method).find((word) => STREAM_WORDS.has(word));
+  return word === undefined ? verdict : no(`it streams, and its name holds ${word}`);
 }
 
 /** Whether no configuration makes the methods of this service collapse. */
@@ -80,28 +88,23 @@ export function neverCollapses(service: string): boolean {
 
 /**
  * Judges by the name alone: it must begin with a reading verb as a whole CamelCase word and hold none of the
- * words that hint at more. A run of capitals is one word, and case does not matter.
+ * words that hint at more. A run of capitals is one word, and case does not matter; `Set` as the last word is a noun.
  */
-export function judgeByName(method: string): Verdict {
-  const [first = "", second = ""] = splitWords(method);
-  const verb = first === "batch" && second === "get" ? "batchget" : first;
-  if (verb !== "batchget" && !READING_VERBS.has(verb)) {
-    return no("its name does not begin with a reading verb");
-  }
-  const other = splitWords(method).find((word) => OTHER_WORDS.has(word));
+export function judgeByName(method: string, service = ""): Verdict {
+  if (OTHER_METHODS.has(`/${service}/${method}`)) return no("it is known to be more than a read");
+  if (OTHER_NAMES.has(method.toLowerCase())) return no("its name is that of more than a read");
+  const all = splitWords(method);
+  const [first = "", second = ""] = all;
+  const verb = HALF_VERBS.has(first) ? first + second : first;
+  if (!READING_VERBS.has(verb)) return no("its name does not begin with a reading verb");
+  if (verb === "count" && second === "down") return no("its name holds down");
+  const last = all.length - 1;
+  const other = all.find((word, i) => OTHER_WORDS.has(word) && !(word === "set" && i === last));
   return other === undefined ? yes(`its name begins with ${verb}`) : no(`its name holds ${other}`);
 }
 
 function matches(item: string, service: string, method: string): boolean {
   return item === `/${service}/${method}` || item === `/${service}/*`;
-}
-
-function splitWords(name: string): string[] {
-  return (name.match(/[A-Z]+(?![a-z])|[A-Z]?[a-z]+/g) ?? []).map((word) => word.toLowerCase());
-}
-
-function words(text: string): ReadonlySet<string> {
-  return new Set(text.toLowerCase().split(" "));
 }
 
 function yes(why: string): Verdict {

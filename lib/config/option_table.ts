@@ -178,7 +178,7 @@ export const OPTION_TABLE = {
     group: "collapsing",
     fallback: "auto",
     help: "which methods collapse: `auto`, `schema`, `*` (all, as the original), or a list of " +
-      "`/pkg.Service/Method`, `/pkg.Service/*`, with `!` to exclude (`auto,!/pkg.S/M` too)",
+      "`/pkg.Service/Method`, `/pkg.Service/*`, with `!` to exclude; `auto` and `schema` take both (`auto,/pkg.S/M,!/pkg.S/X`)",
   }),
   invalidate: option("COLLAPSER_INVALIDATE", oneOf(["service", "off"]), {
     group: "collapsing",

@@ -13,7 +13,7 @@ import { type PassedCall, Passthrough } from "./passthrough.ts";
 import { ReadingCall } from "./reading_call.ts";
 import { RequestBody } from "./request_body.ts";
 import { mayRefresh, Refresh } from "./refresh.ts";
-import { NO_FIELDS, readRequestFields, type RequestFields } from "./request_fields.ts";
+import { NO_FIELDS, readRequestFields, type RequestFields, takesAge } from "./request_fields.ts";
 import type { RequestRoute } from "./request_route.ts";
 
 /** A caller's call, from its head to the end of its reply: what it asks for, and how that is answered. */
@@ -185,11 +185,8 @@ export class Call extends ReadingCall<Call> implements FlightWaiter, PassedCall,
     return this.#isTooOld(found) ? map.underWay(keyHead, key, nowMs) : found;
   }
 
-  /** Whether the caller takes nothing so old. */
   #isTooOld({ storedMs }: Flight<FlightCall>): boolean {
-    const { isFresh, maxAgeMs } = this.#fields;
-    // 0 asks for what is not stored at all, though it may have come in this very moment.
-    return isFresh || maxAgeMs === 0 || this.session.context.timers.nowMs - storedMs > maxAgeMs;
+    return !takesAge(this.#fields, this.session.context.timers.nowMs - storedMs);
   }
 
   #lead(key: string, body: FrameLog): void {

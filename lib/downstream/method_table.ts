@@ -171,7 +171,7 @@ export class MethodTable {
   #judge(service: string, method: string, { collapse }: MethodPolicy): Verdict {
     const { eligibility, levelOf } = this.#options;
     if (collapse === undefined || neverCollapses(service)) {
-      return eligibility(service, method, levelOf?.(service, method));
+      return eligibility(service, method, { level: levelOf?.(service, method) });
     }
     return { eligible: collapse, why: "the policy file says so" };
   }

@@ -56,3 +56,11 @@ function readWords(words: readonly string[], read: RequestFields): void {
   read.isOnlyIfCached = isOnlyIfCached;
   read.maxAgeMs = maxAgeMs;
 }
+
+/** Whether a caller takes a result of this age. 0 asks for what is not stored at all, though it may have come this moment. */
+export function takesAge(
+  { isFresh, maxAgeMs }: Pick<RequestFields, "isFresh" | "maxAgeMs">,
+  ageMs: number,
+): boolean {
+  return !isFresh && maxAgeMs !== 0 && ageMs <= maxAgeMs;
+}

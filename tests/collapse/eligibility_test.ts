@@ -96,7 +96,6 @@ Deno.test("judgeByName refuses names that do not begin with a reading verb as a 
       "LookUpItem", // Look is no such verb
       "Batch",
       "BatchItems",
-      "BatchList",
       "BatchDelete",
       "BatchGets",
       "BatchAndGet",
@@ -139,6 +138,10 @@ Deno.test("judgeByName refuses every word that hints at more, wherever it stands
     ];
     for (const name of names) {
       const { eligible, why } = judgeByName(name);
+      if (word === "Set" && /set(2|)$/i.test(name)) { // a noun: GetRuleSet
+        assertEquals(eligible, true, name);
+        continue;
+      }
       assertEquals(eligible, false, name);
       assertStringIncludes(why, word.toLowerCase());
     }
@@ -287,14 +290,44 @@ Deno.test("compileEligibility lets a descriptor that says something go before th
   const schema = compileEligibility(["schema", "!/a.S/GetSecret"]);
   const levels = ["no_side_effects", "idempotent", "unknown", undefined] as const;
   const judged = (judge: typeof auto, method: string) =>
-    levels.map((level) => judge("a.S", method, level).eligible);
+    levels.map((level) => judge("a.S", method, { level }).eligible);
   assertEquals(judged(auto, "GetItem"), [true, false, true, true]);
   assertEquals(judged(auto, "SayHello"), [true, false, false, false]);
   assertEquals(judged(schema, "GetItem"), [true, false, false, false]);
   assertEquals(judged(schema, "GetSecret"), [false, false, false, false]);
   assertEquals(
-    auto("a.S", "SayHello", "no_side_effects").why,
+    auto("a.S", "SayHello", { level: "no_side_effects" }).why,
     "its descriptor says NO_SIDE_EFFECTS",
   );
-  assertEquals(compileEligibility(["/a.S/Put"])("a.S", "Get", "no_side_effects").eligible, false);
+  assertEquals(
+    compileEligibility(["/a.S/Put"])("a.S", "Get", { level: "no_side_effects" }).eligible,
+    false,
+  );
+});
+
+Deno.test("compileEligibility takes additions beside auto, which exclusions go before", () => {
+  const judge = compileEligibility(["auto", "/a.S/CheckAccess", "/b.S/*", "!/b.S/Put"]);
+  const judged = ["/a.S/CheckAccess", "/a.S/CheckOther", "/a.S/GetItem", "/b.S/Do", "/b.S/Put"].map(
+    (path) => judge(...path.slice(1).split("/") as [string, string]).eligible,
+  );
+  assertEquals(judged, [true, false, true, true, false]);
+});
+
+Deno.test("compileEligibility shares no answers that stream what goes on", () => {
+  const judge = compileEligibility(["auto"]);
+  for (const method of ["GetEvents", "ReadLogs", "ListFlows", "GetProfile"]) {
+    assertEquals(judge("a.S", method).eligible, true, method);
+    assertEquals(judge("a.S", method, { streams: true }).eligible, false, method);
+  }
+  const level = "no_side_effects";
+  assertEquals(judge("a.S", "TailLogs", { level, streams: true }).eligible, false);
+  assertEquals(judge("a.S", "ListItems", { streams: true }).eligible, true);
+});
+
+Deno.test("judgeByName knows public methods and names that read by name and are not", () => {
+  assertEquals(judgeByName("Query", "api.Dgraph").eligible, false);
+  assertEquals(judgeByName("Query", "shop.Items").eligible, true);
+  for (const name of ["GetIds", "ReadAll", "FindMatch", "CountDown"]) {
+    assertEquals(judgeByName(name).eligible, false, name);
+  }
 });

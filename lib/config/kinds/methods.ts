@@ -7,7 +7,7 @@ const BASES = ["auto", "schema", "*"];
 const PATTERN = /^\/[^\s*!]+\/(?:[^\/\s*!]+|\*)$/;
 
 /**
- * The shape of COLLAPSER_METHODS, in the order given: a base and exclusions, or a list of patterns. What it selects is
+ * The shape of COLLAPSER_METHODS, in the order given: a base with additions and exclusions, or a list of patterns. What it selects is
  * the collapse room's to say.
  */
 export const METHODS: Kind<readonly string[]> = {
@@ -24,8 +24,8 @@ export const METHODS: Kind<readonly string[]> = {
       return { why: `${where}expected auto, schema, *, /pkg.Service/Method or /pkg.Service/*` };
     }
     const included = patterns.find((entry) => !entry.startsWith("!"));
-    if (isBase && included !== undefined) {
-      return { why: `only exclusions such as !/pkg.Service/Method may follow ${first}` };
+    if (first === "*" && included !== undefined) {
+      return { why: "only exclusions such as !/pkg.Service/Method may follow *" };
     }
     if (!isBase && included === undefined) {
       return { why: "exclusions alone select nothing; expected auto or * before them" };

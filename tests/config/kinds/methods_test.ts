@@ -36,7 +36,7 @@ Deno.test("METHODS says what is wrong with a list", () => {
     "/a.B/C,auto": `"auto" in it: ${FORM}`,
     "auto,schema": `"schema" in it: ${FORM}`,
     "/a.B/C,/a B/D": `"/a B/D" in it: ${FORM}`,
-    "auto,/a.B/C": "only exclusions such as !/pkg.Service/Method may follow auto",
+    "*,/a.B/C": "only exclusions such as !/pkg.Service/Method may follow *",
     "!/a.B/C": "exclusions alone select nothing; expected auto or * before them",
   };
   for (const [text, why] of Object.entries(cases)) {
@@ -50,4 +50,10 @@ Deno.test("METHOD reads one path", () => {
     assertEquals(METHOD.parse(text), { why: "expected /pkg.Service/Method" }, text);
   }
   assertEquals(METHOD.show("/a.B/C"), "/a.B/C");
+});
+
+Deno.test("METHODS takes additions beside auto and schema", () => {
+  for (const text of ["auto,/a.B/C,!/a.B/D", "schema,/a.B/*"]) {
+    assertEquals(METHODS.parse(text), { value: text.split(",") });
+  }
 });
