@@ -1,4 +1,4 @@
-import type { MethodPolicy, NamedPolicy } from "../downstream/mod.ts";
+import type { CollapserPolicy, NamedPolicy } from "../downstream/mod.ts";
 import { DURATION, STALE_DURATION } from "./kinds/duration.ts";
 import type { Kind, Parsed } from "./kinds/kind.ts";
 import { HALF_RATIO } from "./kinds/number.ts";
@@ -95,16 +95,20 @@ class Reader {
   #entry(entry: unknown, at: string): void {
     if (!isObject(entry)) return this.#expected(at, "an object");
     this.#knows(entry, at, ENTRY_KEYS, CLIENT_KEYS);
-    const { name = [], maxConcurrent, collapser = {} } = entry;
+    const { name = [], maxConcurrent, collapser } = entry;
     if (!Array.isArray(name)) {
       return this.#expected(`${at}.name`, `a list such as [{ "service": "pkg.S" }]`);
     }
     if (maxConcurrent !== undefined && !isCount(maxConcurrent)) {
       return this.#expected(`${at}.maxConcurrent`, "a whole number above 0");
     }
-    if (!isObject(collapser)) return this.#expected(`${at}.collapser`, "an object");
-    const settings = this.#collapser(collapser, `${at}.collapser`);
-    const policy = { ...settings, ...(maxConcurrent !== undefined && { maxConcurrent }) };
+    if (collapser !== undefined && !isObject(collapser)) {
+      return this.#expected(`${at}.collapser`, "an object");
+    }
+    const policy = {
+      ...(collapser !== undefined && { collapser: this.#collapser(collapser, `${at}.collapser`) }),
+      ...(maxConcurrent !== undefined && { maxConcurrent }),
+    };
     const isUsed = Object.keys(policy).length > 0; // else it is a client's, whatever it names
     for (const [i, one] of name.entries()) {
       const named = this.#name(one, `${at}.name[${i}]`);
@@ -112,7 +116,7 @@ class Reader {
     }
   }
 
-  #collapser(found: Json, at: string): MethodPolicy {
+  #collapser(found: Json, at: string): CollapserPolicy {
     this.#knows(found, at, COLLAPSER_FIELDS.map(({ key }) => key), []);
     const policy: Record<string, unknown> = {};
     for (const { key, fills, read, expected } of COLLAPSER_FIELDS) {
@@ -165,25 +169,25 @@ class Reader {
 /** A key of the entry's own object. */
 interface CollapserField {
   readonly key: string;
-  readonly fills: keyof MethodPolicy;
+  readonly fills: keyof CollapserPolicy;
   /** The value, or undefined for one that is none. */
   readonly read: (found: unknown) => unknown;
   readonly expected: string;
 }
 
-function flag(key: string, fills: keyof MethodPolicy): CollapserField {
+function flag(key: string, fills: keyof CollapserPolicy): CollapserField {
   const read = (found: unknown) => typeof found === "boolean" ? found : undefined;
   return { key, fills, read, expected: "true or false" };
 }
 
-function field(key: string, fills: keyof MethodPolicy, kind: Kind<number>): CollapserField {
+function field(key: string, fills: keyof CollapserPolicy, kind: Kind<number>): CollapserField {
   const read = (found: unknown) =>
     typeof found === "string" ? valueOf(kind.parse(found)) : undefined;
   const bound = kind === STALE_DURATION ? ", 1h at most" : "";
   return { key, fills, read, expected: `a duration such as "100ms"${bound}` };
 }
 
-function share(key: string, fills: keyof MethodPolicy, kind: Kind<number>): CollapserField {
+function share(key: string, fills: keyof CollapserPolicy, kind: Kind<number>): CollapserField {
   const read = (found: unknown) =>
     typeof found === "number" ? valueOf(kind.parse(String(found))) : undefined;
   return { key, fills, read, expected: "a share from 0 to 0.5, such as 0.1" };

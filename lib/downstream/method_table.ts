@@ -7,8 +7,10 @@ import {
   type ProxyCounters,
 } from "../observe/mod.ts";
 import { Behaviour } from "./behaviour.ts";
-import { type Freshness, freshnessOf } from "./call_limits.ts";
 import { BoundedPaths } from "./bounded_paths.ts";
+import { type Freshness, freshnessOf } from "./call_limits.ts";
+import type { NamedPolicy } from "./method_policy.ts";
+import { type MethodPolicy, NO_POLICY, PolicyIndex } from "./policy_index.ts";
 import type { RecentCalls } from "./recent_calls.ts";
 import { Services } from "./services.ts";
 
@@ -22,23 +24,6 @@ const MAX_CONFIRMED_CHARS = 2 ** 21;
 /** Methods that callers name and no backend has answered yet; beyond it those that came first are forgotten. */
 const MAX_STRANGERS = 1_000;
 const MAX_STRANGER_CHARS = 2 ** 18;
-
-/** What the policy file says of a method. */
-export interface MethodPolicy extends Partial<Freshness> {
-  /** Whether its calls collapse, whatever COLLAPSER_METHODS says. */
-  readonly collapse?: boolean;
-  /** Calls of it at one backend at once, those that wait there included. */
-  readonly maxConcurrent?: number;
-}
-
-/** What the policy file says of the methods of one name; "" stands for all services, and for all methods of a service. */
-export interface NamedPolicy extends MethodPolicy {
-  readonly service: string;
-  readonly method: string;
-}
-
-/** Nothing is said of a method. */
-export const NO_POLICY: MethodPolicy = {};
 
 /** A method as the proxy knows it. */
 export interface Method {
@@ -88,7 +73,7 @@ export class MethodTable {
   );
   readonly #services = new Services();
   readonly #options: MethodTableOptions;
-  #policies: readonly NamedPolicy[] = [];
+  #policies = new PolicyIndex([]);
 
   constructor(options: MethodTableOptions) {
     this.#options = options;
@@ -110,7 +95,7 @@ export class MethodTable {
     if (known !== undefined) return known;
     // What is no path of gRPC's goes to the backend all the same: saying 12 is its privilege.
     const { service, method } = splitMethod(path) ?? { service: "", method: path };
-    const policy = this.#policyFor(service, method);
+    const policy = this.#policies.policyOf(service, method);
     const verdict = this.#judge(service, method, policy);
     const made: Method = {
       path,
@@ -152,7 +137,7 @@ export class MethodTable {
 
   /** What the policy file says from now on; every method is looked at anew. */
   setPolicies(policies: readonly NamedPolicy[]): void {
-    this.#policies = policies;
+    this.#policies = new PolicyIndex(policies);
     this.#forget();
   }
 
@@ -174,16 +159,6 @@ export class MethodTable {
       return eligibility(service, method, { level: levelOf?.(service, method) });
     }
     return { eligible: collapse, why: "the policy file says so" };
-  }
-
-  /** The entry that names a method most closely (gRPC, doc/service_config.md). */
-  #policyFor(service: string, method: string): MethodPolicy {
-    const find = (wanted: { service: string; method: string }) =>
-      this.#policies.find((policy) =>
-        policy.service === wanted.service && policy.method === wanted.method
-      );
-    return find({ service, method }) ?? find({ service, method: "" }) ??
-      find({ service: "", method: "" }) ?? NO_POLICY;
   }
 
   /** A stranger is forgotten: what it has counted must not be. */

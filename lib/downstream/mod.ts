@@ -25,7 +25,16 @@ export { CallerContexts } from "./caller_contexts.ts";
 export { type CallerContext, CallerSession } from "./caller_session.ts";
 export type { FlightCall } from "./flight_call.ts";
 export { FlightTime } from "./flight_time.ts";
-export { type MethodPolicy, MethodTable, type NamedPolicy } from "./method_table.ts";
+export {
+  type CollapserPolicy,
+  type Mode,
+  MODES,
+  type NamedPolicy,
+  PRIORITIES,
+  type Priority,
+} from "./method_policy.ts";
+export { MethodTable } from "./method_table.ts";
+export { type MethodPolicy, PolicyIndex } from "./policy_index.ts";
 export { type AgeOptions, ConnectionAge } from "./connection_age.ts";
 export { type MissedHint, MissedSharing } from "./missed_sharing.ts";
 export { Router, type RouterOptions } from "./request_route.ts";

@@ -25,10 +25,10 @@ Deno.test("parsePolicy reads gRPC's methodConfig, each name with what its entry 
     ],
   });
   assertEquals(found, [
-    { service: "", method: "", cacheDurationMs: 90_000 },
+    { service: "", method: "", collapser: { cacheDurationMs: 90_000 } },
     { service: "a.B", method: "", maxConcurrent: 5 },
-    { service: "a.B", method: "Get", collapse: false },
-    { service: "c.D", method: "Put", collapse: false },
+    { service: "a.B", method: "Get", collapser: { collapse: false } },
+    { service: "c.D", method: "Put", collapser: { collapse: false } },
   ]);
   assertEquals(ignored, []);
   assertEquals(policies({}), { policies: [], ignored: [] });
@@ -68,8 +68,11 @@ Deno.test("parsePolicy reads what becomes of a method's answers", () => {
     }],
   });
   assertEquals(found, [{
-    ...{ service: "a.B", method: "", cacheDurationMs: 100, staleDurationMs: 30_000 },
-    ...{ staleIfErrorMs: 3_600_000, hitForPassMs: 0, ttlJitter: 0.5, cacheErrors: true },
+    ...{ service: "a.B", method: "" },
+    collapser: {
+      ...{ cacheDurationMs: 100, staleDurationMs: 30_000, staleIfErrorMs: 3_600_000 },
+      ...{ hitForPassMs: 0, ttlJitter: 0.5, cacheErrors: true },
+    },
   }]);
   const wrong = { staleWhileRevalidate: "2h", staleIfError: 5, ttlJitter: 0.6, cacheErrors: "yes" };
   const entry = { name: [{ service: "a.B" }], collapser: wrong };

@@ -175,7 +175,7 @@ Deno.test("Stale answers while the backend is down go on as long as they may, ea
 
 Deno.test("Method whose policy says what becomes of its answers goes by that, and others by the options", async () => {
   const policies = [
-    { service: "test.Service", method: "GetItem", staleIfErrorMs: ERROR_MS },
+    { service: "test.Service", method: "GetItem", collapser: { staleIfErrorMs: ERROR_MS } },
   ];
   await withRig({ cacheDurationMs: TTL_MS, policies }, async (rig) => {
     const caller = await rig.caller();

@@ -4,7 +4,7 @@ import { GET, PUT, withRig } from "../support/proxy_rig.ts";
 const [, SERVICE = "", GET_ITEM = ""] = GET.split("/");
 
 Deno.test("Proxy keeps the results of a method as long as the policy says", async () => {
-  const policies = [{ service: SERVICE, method: GET_ITEM, cacheDurationMs: 5_000 }];
+  const policies = [{ service: SERVICE, method: GET_ITEM, collapser: { cacheDurationMs: 5_000 } }];
   await withRig({ policies }, async (rig) => {
     const caller = await rig.caller();
     caller.call(GET, "1");
@@ -26,9 +26,9 @@ Deno.test("Proxy keeps the results of a method as long as the policy says", asyn
 
 Deno.test("Proxy collapses what the policy says collapses, and nothing that it says does not", async () => {
   const policies = [
-    { service: SERVICE, method: GET_ITEM, collapse: false },
-    { service: SERVICE, method: "", collapse: true },
-    { service: "", method: "", collapse: true },
+    { service: SERVICE, method: GET_ITEM, collapser: { collapse: false } },
+    { service: SERVICE, method: "", collapser: { collapse: true } },
+    { service: "", method: "", collapser: { collapse: true } },
   ];
   await withRig({ policies }, async (rig) => {
     const caller = await rig.caller();
@@ -54,7 +54,7 @@ Deno.test("Proxy.setPolicies is in force for the next call, and forgets what was
     await rig.settle();
     rig.request(0).echoes();
     await rig.settle();
-    rig.proxy.setPolicies([{ service: SERVICE, method: "", cacheDurationMs: 0 }]);
+    rig.proxy.setPolicies([{ service: SERVICE, method: "", collapser: { cacheDurationMs: 0 } }]);
     for (const count of [2, 3]) {
       caller.call(GET, "1");
       await rig.settle();

@@ -1,4 +1,4 @@
-import type { NamedPolicy } from "../../../lib/downstream/mod.ts";
+import type { CollapserPolicy, NamedPolicy } from "../../../lib/downstream/mod.ts";
 import { SETTING } from "../../../lib/wire/mod.ts";
 import { WIDE } from "../../support/peer_end.ts";
 import type { RigOptions } from "../../support/proxy_rig.ts";
@@ -68,7 +68,13 @@ export function randomPolicies(draws: Draws): readonly NamedPolicy[] {
   return names.filter(() => draws.chance(0.4)).map((name) => ({
     ...name,
     ...draws.pick([{}, { maxConcurrent: 1 }, { maxConcurrent: 3 }]),
+    ...draws.pick([{}, { collapser: randomSettings(draws) }]),
+  }));
+}
+
+function randomSettings(draws: Draws): CollapserPolicy {
+  return {
     ...draws.pick([{}, { collapse: true }, { collapse: false }]),
     ...draws.pick([{}, { cacheDurationMs: 0 }, { cacheDurationMs: 1_000 }]),
-  }));
+  };
 }

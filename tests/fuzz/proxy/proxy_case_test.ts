@@ -70,7 +70,7 @@ const PLANTS: readonly Plant[] = [
   },
   {
     name: "lets a backend work for nobody",
-    words: /open for nobody|left open|may be/,
+    words: /open for nobody|left open|may be|is left to request/,
     plant: () =>
       replace(
         UpstreamSession.prototype,

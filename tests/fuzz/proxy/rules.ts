@@ -23,25 +23,26 @@ export class Rules {
 
   /** These policies are in force from now on. */
   allow(policies: readonly NamedPolicy[]): void {
-    for (const { service, method, collapse, cacheDurationMs } of policies) {
+    for (const { service, method, collapser = {} } of policies) {
+      const { collapse, cacheDurationMs } = collapser;
       this.keepMs = Math.max(this.keepMs, cacheDurationMs ?? 0);
       const isOfWrites = `/${service}/${method}` === PUT || method === "";
       if (isOfWrites && collapse === true) this.isWriteShared = true;
     }
     for (const path of PATHS) {
-      const { maxConcurrent = Infinity } = policyOf(path, policies) ?? {};
+      const maxConcurrent = mostAtOnceOf(path, policies) ?? Infinity;
       this.mostAtOnce.set(path, Math.max(maxConcurrent, this.mostAtOnce.get(path) ?? 0));
     }
   }
 }
 
-/** The entry that names a method most closely. */
-function policyOf(path: string, policies: readonly NamedPolicy[]): NamedPolicy | undefined {
+/** The bound that names a method most closely. */
+function mostAtOnceOf(path: string, policies: readonly NamedPolicy[]): number | undefined {
   const [, service, method] = path.split("/");
   const names = [[service, method], [service, ""], ["", ""]];
   for (const [service, method] of names) {
     const found = policies.find((each) => each.service === service && each.method === method);
-    if (found !== undefined) return found;
+    if (found?.maxConcurrent !== undefined) return found.maxConcurrent;
   }
   return undefined;
 }
