@@ -3,6 +3,7 @@ import { BACKEND } from "./commands/backend.ts";
 import { CHECK } from "./commands/check.ts";
 import { DEMO } from "./commands/demo.ts";
 import { HEALTHCHECK } from "./commands/healthcheck.ts";
+import { INJECT } from "./commands/inject.ts";
 import { LOAD } from "./commands/load.ts";
 import { SERVE } from "./commands/serve.ts";
 import { STALL } from "./commands/stall.ts";
@@ -20,5 +21,6 @@ export const COMMANDS: readonly Command[] = [
   TAX,
   STALL,
   CHECK,
+  INJECT,
   HEALTHCHECK,
 ];

@@ -7,6 +7,7 @@ import {
 } from "../config/mod.ts";
 import type { SidecarWishes } from "../measure/mod.ts";
 import { FAILED } from "./exit_codes.ts";
+import { injectFiles } from "./inject_files.ts";
 import type { MessageSource, Runners } from "./runners.ts";
 import { defaultStallOptions } from "./stall_flags.ts";
 
@@ -67,6 +68,13 @@ export const ROOMS: Runners = {
   async stall(options) {
     const { runStall } = await import("../measure/mod.ts");
     return await runStall(options, { settingsFor: stallSettings });
+  },
+  async inject({ files, image, services }) {
+    const { DEFAULT_IMAGE, inject } = await import("../inject/mod.ts");
+    return await injectFiles(
+      files,
+      (text) => inject(text, { image: image ?? DEFAULT_IMAGE, services }),
+    );
   },
   async probe(target, options) {
     const { probe } = await import("../measure/mod.ts");

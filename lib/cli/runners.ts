@@ -40,6 +40,15 @@ export type TaxRequest = Omit<TaxOptions, "message"> & {
 
 export type { ProbeTarget };
 
+/** What manifests are injected into, and how. */
+export interface InjectRequest {
+  /** Paths; `-` is standard input. */
+  readonly files: readonly string[];
+  /** Undefined is the image of this version. */
+  readonly image: string | undefined;
+  readonly services: "name" | "number" | false;
+}
+
 /**
  * The work behind the commands. It lives in other rooms, and `rooms.ts` fetches it from
  * there; here is only what the commands ask of it. Numbers that come back are exit codes.
@@ -63,5 +72,6 @@ export interface Runners {
   load(options: LoadOptions): Promise<number>;
   tax(request: TaxRequest): Promise<number>;
   stall(options: StallOptions): Promise<number>;
+  inject(request: InjectRequest): Promise<number>;
   probe(target: ProbeTarget, options: { timeoutMs: number }): Promise<ProbeResult>;
 }

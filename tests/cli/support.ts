@@ -41,6 +41,7 @@ export async function collapser(args: string, around: Surroundings = {}): Promis
       load: note("load"),
       tax: note("tax"),
       stall: note("stall"),
+      inject: note("inject"),
       probe: async (...given) => {
         await note("probe")(...given);
         return { healthy: true, detail: "serving" };

@@ -89,7 +89,9 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   },
   // The second opinion on everything above, so it shares no code with it.
   hello: { imports: [] },
-  cli: { imports: ["sidecar", "measure", "hello", "config"] },
+  // From text to text: it reads no file, and knows of Kubernetes what a pod is.
+  inject: { imports: ["config"], pure: true },
+  cli: { imports: ["sidecar", "measure", "hello", "config", "inject"] },
 };
 
 /** `main.ts` hands its arguments to `cli` and knows nothing else. */
@@ -103,6 +105,7 @@ export const DOORS: Readonly<Record<string, string>> = {
   "@grpc/grpc-js": "lib/hello/grpc.ts",
   "@grpc/proto-loader": "lib/hello/grpc.ts",
   "protobufjs": "lib/hello/grpc.ts",
+  "yaml": "lib/inject/yaml.ts",
 };
 
 /**
