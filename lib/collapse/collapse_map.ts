@@ -2,23 +2,12 @@ import { Flight, KeyHead, type Reply, type Service, type Waiter } from "./flight
 import { type HotKey, HotKeys } from "./hot_keys.ts";
 import { pathInKey } from "./key.ts";
 import { IdleHeads } from "./idle_heads.ts";
+import type { CollapseLimits, JoinLimits } from "./limits.ts";
 import { PrivateKeys } from "./private_keys.ts";
 import { StoredResults } from "./stored_results.ts";
 
 /** Stored results whose calls are counted when somebody asks for the hot keys: those used last. */
 const MAX_HARVESTED = 1_000;
-
-/** What bounds stored results and flights. */
-export interface CollapseLimits {
-  /** Results kept (COLLAPSER_MAX_CACHE_ENTRIES); Infinity where the bytes alone bound them. */
-  readonly maxCacheEntries: number;
-  /** Bytes kept, keys included (COLLAPSER_MAX_CACHE_BYTES). */
-  readonly maxCacheBytes: number;
-  /** A flight older than this takes no more joiners (COLLAPSER_JOIN_MAX_AGE). */
-  readonly joinMaxAgeMs: number;
-  /** Waiters on one flight (COLLAPSER_MAX_FOLLOWERS). */
-  readonly maxFollowers: number;
-}
 
 /**
  * Which calls are under way and which answers are kept. Time is an argument everywhere.
@@ -49,12 +38,12 @@ export class CollapseMap<R extends Reply> {
     });
   }
 
-  /** The one head for `text`. */
-  head(text: string, service: Service): KeyHead<R> {
+  /** The one head for `text`, which bounds who may join its flights. */
+  head(text: string, service: Service, limits: JoinLimits = this.#limits): KeyHead<R> {
     const known = this.#heads.get(text);
     if (known !== undefined && known.service === service) return known;
     if (known !== undefined) this.#retire(known);
-    const made = new KeyHead<R>(text, service);
+    const made = new KeyHead<R>(text, service, limits);
     this.#heads.set(text, made);
     this.#settle(made);
     return made;
@@ -87,14 +76,15 @@ export class CollapseMap<R extends Reply> {
   }
 
   #joinable(flight: Flight<R>, nowMs: number): Flight<R> | undefined {
-    return flight.sealed || flight.isTrial || nowMs - flight.startedMs > this.#limits.joinMaxAgeMs
+    return flight.sealed || flight.isTrial ||
+        nowMs - flight.startedMs > flight.head.limits.joinMaxAgeMs
       ? undefined
       : flight;
   }
 
   /** Whether the flight has as many waiters as it may. */
   isFull(flight: Flight<R>): boolean {
-    return flight.waiterCount > this.#limits.maxFollowers; // its leader is one of the waiters
+    return flight.waiterCount > flight.head.limits.maxFollowers; // its leader is one of the waiters
   }
 
   /**

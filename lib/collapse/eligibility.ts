@@ -1,6 +1,8 @@
 import type { IdempotencyLevel } from "../grpc/mod.ts";
 import {
+  ASKING_VERBS,
   HALF_VERBS,
+  NO_QUESTIONS,
   OTHER_METHODS,
   OTHER_NAMES,
   OTHER_WORDS,
@@ -79,6 +81,16 @@ function judge(service: string, method: string, { level, streams }: MethodFacts)
   if (!verdict.eligible || !streams) return verdict;
   const word = splitWords(method).find((word) => STREAM_WORDS.has(word));
   return word === undefined ? verdict : no(`it streams, and its name holds ${word}`);
+}
+
+/**
+ * Whether a method that is not eligible asks how something is, by its name: it writes nothing, and what was read stays
+ * true. Of one that streams that is not known.
+ */
+export function onlyAsks(method: string): boolean {
+  const [first = "", ...others] = splitWords(method);
+  return ASKING_VERBS.has(first) &&
+    !others.some((word) => OTHER_WORDS.has(word) || NO_QUESTIONS.has(word));
 }
 
 /** Whether no configuration makes the methods of this service collapse. */

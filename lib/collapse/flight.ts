@@ -1,3 +1,5 @@
+import type { JoinLimits } from "./limits.ts";
+
 /** What a head costs besides its text: itself, its place in the map of heads, and its own map of flights. */
 const HEAD_OVERHEAD_BYTES = 512;
 
@@ -118,6 +120,7 @@ export class Flight<R extends Reply> {
 export class KeyHead<R extends Reply> {
   readonly text: string;
   readonly service: Service;
+  readonly limits: JoinLimits;
   readonly flights = new Map<string, Flight<R>>();
   /** Stored results among the flights. */
   storedCount = 0;
@@ -133,9 +136,10 @@ export class KeyHead<R extends Reply> {
   newerIdle: KeyHead<R> | undefined = undefined;
   olderIdle: KeyHead<R> | undefined = undefined;
 
-  constructor(text: string, service: Service) {
+  constructor(text: string, service: Service, limits: JoinLimits) {
     this.text = text;
     this.service = service;
+    this.limits = limits;
   }
 
   /** Bytes that the head takes, whatever is under it. */

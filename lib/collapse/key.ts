@@ -109,6 +109,21 @@ export function bodyKey(bytes: Uint8Array, from: number, to: number, codec: KeyC
   return DIGEST_MARK + codec.digest(bytes.subarray(from, to));
 }
 
+/**
+ * The part of the key that metadata of one call alone makes, where a method's key holds some of it; to stand before
+ * {@linkcode bodyKey}. Its beginning says how many parts there are, so where it ends cannot be mistaken.
+ */
+export function perCallKey(
+  fields: readonly { readonly name: string; readonly value: string }[],
+  { inKey, codec }: { inKey: (name: string) => boolean; codec: Pick<KeyCodec, "digestText"> },
+): string {
+  const metadata = fields.filter(({ name }) => isKeyMetadata(name) && inKey(name));
+  metadata.sort((a, b) => a.name < b.name ? -1 : a.name > b.name ? 1 : 0);
+  const parts = metadata.flatMap(({ name, value }) => [name, value]).map(lengthPrefixed);
+  const text = `${parts.length};${parts.join("")}`;
+  return text.length <= MAX_HEAD_CHARS ? text : DIGEST_MARK + codec.digestText(text);
+}
+
 /** How bytes become the text of a key. */
 export interface KeyCodec {
   /** Bytes as text, one character for each. */

@@ -17,12 +17,14 @@
  *
  * @module
  */
-export { type CollapseLimits, CollapseMap } from "./collapse_map.ts";
+export { CollapseMap } from "./collapse_map.ts";
+export { type Alone, decide, takesAge, type Wishes } from "./decision.ts";
 export {
   compileEligibility,
   type Eligibility,
   heedsDescriptors,
   neverCollapses,
+  onlyAsks,
   type Verdict,
 } from "./eligibility.ts";
 export { Flight, KeyHead, type Reply, type Service, Waiter } from "./flight.ts";
@@ -35,5 +37,7 @@ export {
   type KeyCodec,
   type KeyPolicy,
   pathInKey,
+  perCallKey,
 } from "./key.ts";
+export type { CollapseLimits, JoinLimits } from "./limits.ts";
 export { RecentKeys, withRecentKeys } from "./recent_keys.ts";

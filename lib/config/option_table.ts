@@ -180,12 +180,13 @@ export const OPTION_TABLE = {
     help: "which methods collapse: `auto`, `schema`, `*` (all, as the original), or a list of " +
       "`/pkg.Service/Method`, `/pkg.Service/*`, with `!` to exclude; `auto` and `schema` take both (`auto,/pkg.S/M,!/pkg.S/X`)",
   }),
-  invalidate: option("COLLAPSER_INVALIDATE", oneOf(["service", "off"]), {
+  invalidate: option("COLLAPSER_INVALIDATE", oneOf(["service", "package", "backend", "off"]), {
     group: "collapsing",
     fallback: "service",
     help: "`service`: with each message, and with the end, of an answer to a call that is not " +
       "eligible, stored results and flights of its service that are older serve nobody new, before " +
-      "that answer is handed on: a caller sees its own write, and what a watch told it of; `off` " +
+      "that answer is handed on: a caller sees its own write, and what a watch told it of; `package` " +
+      "and `backend` reach further, for APIs that write by one service and read by another; `off` " +
       "as the original",
   }),
   keyHeaders: option("COLLAPSER_KEY_HEADERS", optional(HEADER_NAMES), {

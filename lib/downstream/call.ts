@@ -1,23 +1,22 @@
-import { bodyKey, type Flight, type KeyHead } from "../collapse/mod.ts";
+import { bodyKey, decide, type Flight, takesAge } from "../collapse/mod.ts";
 import { MESSAGE_PREFIX_BYTES, STATUS } from "../grpc/mod.ts";
 import type { PassReason } from "../observe/mod.ts";
-import { type Field, FrameLog } from "../wire/mod.ts";
+import type { Field, FrameLog } from "../wire/mod.ts";
 import type { Stream } from "../connection/mod.ts";
 import type { TimedCall } from "./call_clock.ts";
 import type { CallerLink } from "./caller_link.ts";
 import { DebugLog } from "./debug_trailer.ts";
 import { FlightCall } from "./flight_call.ts";
 import type { FlightWaiter } from "./flight_waiter.ts";
+import { GatheringCall } from "./gathering_call.ts";
 import { ownHealthReply } from "./health_reply.ts";
 import { type PassedCall, Passthrough } from "./passthrough.ts";
-import { ReadingCall } from "./reading_call.ts";
-import { RequestBody } from "./request_body.ts";
 import { mayRefresh, Refresh } from "./refresh.ts";
-import { NO_FIELDS, readRequestFields, type RequestFields, takesAge } from "./request_fields.ts";
+import { NO_FIELDS, readRequestFields, type RequestFields } from "./request_fields.ts";
 import type { RequestRoute } from "./request_route.ts";
 
 /** A caller's call, from its head to the end of its reply: what it asks for, and how that is answered. */
-export class Call extends ReadingCall<Call> implements FlightWaiter, PassedCall, TimedCall {
+export class Call extends GatheringCall<Call> implements FlightWaiter, PassedCall, TimedCall {
   #fields: Readonly<RequestFields> = NO_FIELDS;
 
   // Written out: the constructor that a class with fields has by itself goes by an array of its arguments.
@@ -29,11 +28,6 @@ export class Call extends ReadingCall<Call> implements FlightWaiter, PassedCall,
     nowMs: number,
   ) {
     super(session, stream, route, perCall, nowMs);
-  }
-
-  /** A part of a message has come, and the rest of it has not. */
-  get isWithinMessage(): boolean {
-    return this.body?.isWithinMessage ?? false;
   }
 
   // ---- the request
@@ -52,38 +46,36 @@ export class Call extends ReadingCall<Call> implements FlightWaiter, PassedCall,
     if (isCircular || instance !== 0 && this.session.context.instances.has(instance)) {
       return this.failOwn({ kind: "unreachable", why: "it leads back here" });
     }
-    if (endStream) this.#pass(this.#passReason, this.#newLog(), true); // no message is not the same as an empty one
+    if (endStream) this.#pass(this.#passReason, this.newLog(), true); // no message is not the same as an empty one
     else if (keyHead === undefined && !asksHealth) this.#pass(this.#passReason);
     else this.session.awaitMessage(this);
   }
 
   /** DATA of the request. */
   data(bytes: Uint8Array, from: number, to: number, endStream: boolean): void {
-    if (this.phase === "gathering") this.#gather(bytes, from, to, endStream);
+    if (this.phase === "gathering") this.gather(bytes, from, to, endStream);
     else this.own?.push(bytes, from, to, endStream);
   }
 
   /** The request's only DATA, and one whole message: the common case, in which only a leader copies anything. */
   answer(bytes: Uint8Array, from: number, to: number): void {
-    const { context, connection } = this.session;
-    const { keyHead, method } = this.route;
-    if (keyHead === undefined) return this.#answerHealth(bytes, from, to);
-    method.behaviour.saw("unary", connection.nowMs);
-    const isTooLarge = to - from - MESSAGE_PREFIX_BYTES > context.limits.maxMessageBytes;
+    const { context: { codec, map }, connection: { nowMs } } = this.session;
+    const { keyHead: head, method } = this.route;
+    if (head === undefined) return this.#answerHealth(bytes, from, to);
+    method.behaviour.saw("unary", nowMs);
+    const isTooLarge = to - from - MESSAGE_PREFIX_BYTES > method.settings.maxMessageBytes;
     if (isTooLarge) return this.#passWhole(bytes, from, to, "size");
     if (this.#fields.isAlone) return this.#passWhole(bytes, from, to, "no_store");
-    const key = bodyKey(bytes, from, to, context.codec);
-    const flight = this.#find(keyHead, key);
-    if (flight?.stored) {
-      if (!flight.isStale(connection.nowMs)) this.#readStored(flight, "hit");
-      else this.#readStale(flight, bytes, from, to);
-    } else if (this.#fields.isOnlyIfCached) this.failOwn({ kind: "notStored" });
-    else if (flight === undefined) {
-      const isPrivate = context.map.isPrivate(keyHead, key, connection.nowMs);
-      if (isPrivate) this.#passWhole(bytes, from, to, "no_store");
-      else if (this.#hasRoom(to - from)) this.#lead(key, this.#whole(bytes, from, to));
-    } else if (context.map.isFull(flight)) this.#passWhole(bytes, from, to, "followers");
-    else this.#join(flight);
+    const key = this.ownKey + bodyKey(bytes, from, to, codec);
+    const decided = decide(map, { head, bodyKey: key }, this.#fields, nowMs);
+    if (typeof decided !== "string") {
+      if (!decided.stored) this.#join(decided);
+      else if (!decided.isStale(nowMs)) this.#readStored(decided, "hit");
+      else this.#readStale(decided, bytes, from, to);
+    } else if (decided === "lead") {
+      if (this.hasRoom(to - from)) this.#lead(key, this.whole(bytes, from, to));
+    } else if (decided === "notStored") this.failOwn({ kind: "notStored" });
+    else this.#passWhole(bytes, from, to, decided === "full" ? "followers" : "no_store");
   }
 
   /** The message did not come whole in the read that brought the head. */
@@ -108,63 +100,6 @@ export class Call extends ReadingCall<Call> implements FlightWaiter, PassedCall,
     this.#pass(this.route.keyHead === undefined ? "method" : "size");
   }
 
-  /** So much of the request is still to be taken by the backend. */
-  holds(bytes: number): void {
-    if (this.isOver || bytes === 0 && this.body === undefined) return; // nothing is held, and nothing was
-    this.#request.hold(bytes);
-  }
-
-  /** Whether so much more may be held; else the call ends. */
-  #hasRoom(bytes: number): boolean {
-    const { buffered, counters } = this.session.context;
-    if (buffered.hasRoom(bytes)) return true;
-    counters.overfull.request++;
-    this.failOwn({ kind: "buffersFull", whose: "request" });
-    return false;
-  }
-
-  /** The whole request, to be sent: what was gathered, or else this only message of it. Most calls gather nothing. */
-  #whole(bytes: Uint8Array, from: number, to: number): FrameLog {
-    const gathered = this.body?.take();
-    if (gathered !== undefined) return gathered;
-    const log = this.#newLog();
-    log.appendData(bytes, from, to, true);
-    return log;
-  }
-
-  #newLog(): FrameLog {
-    return new FrameLog(this.session.context.buffered);
-  }
-
-  get #request(): RequestBody {
-    return this.body ??= new RequestBody(this.session);
-  }
-
-  #gather(bytes: Uint8Array, from: number, to: number, endStream: boolean): void {
-    if (from === to && !endStream) return; // it says nothing, and what is gathered must stay empty until it is not
-    const { connection, context } = this.session;
-    const { maxMessageBytes } = context.limits;
-    this.lastByteMs = connection.nowMs;
-    connection.consumed(this.stream, to - from); // what is gathered is bounded by the largest message
-    if (!this.#hasRoom(to - from)) return;
-    const body = this.#request;
-    switch (body.gather([bytes, from, to], { endStream, maxMessageBytes })) {
-      case "several":
-        this.route.method.behaviour.saw("streaming", connection.nowMs);
-        return this.#pass("streaming");
-      case "tooLarge":
-        return this.#pass("size");
-      case "cut":
-        return this.#pass("streaming");
-      case "one": {
-        const whole = body.log!.data();
-        return this.answer(whole, 0, whole.length);
-      }
-      case "partial":
-        if (this.session.isFull) this.passUnfinished();
-    }
-  }
-
   #answerHealth(bytes: Uint8Array, from: number, to: number): void {
     const log = ownHealthReply(bytes.subarray(from, to), this.session.context.isServing());
     if (log === undefined) return this.#passWhole(bytes, from, to, "method");
@@ -174,16 +109,6 @@ export class Call extends ReadingCall<Call> implements FlightWaiter, PassedCall,
   }
 
   // ---- sharing
-
-  /** What is stored or under way for the key, and new enough for this caller. */
-  #find(keyHead: KeyHead<FlightCall>, key: string): Flight<FlightCall> | undefined {
-    const { context: { map }, connection: { nowMs } } = this.session;
-    const { isFresh, maxAgeMs } = this.#fields;
-    if (isFresh) return undefined;
-    const found = map.lookUp(keyHead, key, nowMs);
-    if (maxAgeMs === Infinity || !found?.stored) return found;
-    return this.#isTooOld(found) ? map.underWay(keyHead, key, nowMs) : found;
-  }
 
   #isTooOld({ storedMs }: Flight<FlightCall>): boolean {
     return !takesAge(this.#fields, this.session.context.timers.nowMs - storedMs);
@@ -246,7 +171,7 @@ export class Call extends ReadingCall<Call> implements FlightWaiter, PassedCall,
   #readStale(flight: Flight<FlightCall>, bytes: Uint8Array, from: number, to: number): void {
     const { context } = this.session;
     if (mayRefresh(flight, context) && context.buffered.hasRoom(to - from)) {
-      new Refresh(context, flight, this).begin(this.#whole(bytes, from, to));
+      new Refresh(context, flight, this).begin(this.whole(bytes, from, to));
     }
     this.#readStored(flight, "stale");
   }
@@ -268,19 +193,24 @@ export class Call extends ReadingCall<Call> implements FlightWaiter, PassedCall,
   // ---- passing through
 
   get #passReason(): PassReason {
-    if (!this.session.context.collapses) return "mode";
-    return this.route.method.verdict.eligible ? "streaming" : "method";
+    const { verdict, settings: { mode }, isOff } = this.route.method;
+    if (mode === "off" || isOff) return "mode";
+    return verdict.eligible ? "streaming" : "method";
+  }
+
+  protected passGathered(reason: PassReason): void {
+    this.#pass(reason);
   }
 
   #passWhole(bytes: Uint8Array, from: number, to: number, reason: PassReason): void {
-    if (!this.#hasRoom(to - from)) return;
-    this.#pass(reason, this.#whole(bytes, from, to));
+    if (!this.hasRoom(to - from)) return;
+    this.#pass(reason, this.whole(bytes, from, to));
   }
 
   /** Makes a backend call for this caller alone, with what there is of its body. */
   #pass(
     reason: PassReason,
-    body: FrameLog = this.body?.take() ?? this.#newLog(),
+    body: FrameLog = this.body?.take() ?? this.newLog(),
     headEndsStream = false,
   ): void {
     const { keyHead } = this.route;
@@ -288,7 +218,7 @@ export class Call extends ReadingCall<Call> implements FlightWaiter, PassedCall,
       body.clear();
       return this.failOwn({ kind: "notStored" }); // what passes is never stored
     }
-    if (!this.#hasRoom(0)) return body.clear();
+    if (!this.hasRoom(0)) return body.clear();
     this.decide("passed", reason);
     this.phase = "passing";
     this.awaitDeadline();

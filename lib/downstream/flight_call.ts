@@ -1,50 +1,35 @@
-import type { CollapseMap, Flight, Reply, Waiter } from "../collapse/mod.ts";
+import type { Flight, Reply, Waiter } from "../collapse/mod.ts";
+import {
+  endsStale,
+  hasOutgrown,
+  isForOneAlone,
+  keptMs,
+  staleIfErrorMs,
+  staleMs,
+  standIn,
+} from "../freshness/mod.ts";
 import { STATUS } from "../grpc/mod.ts";
-import type { UpstreamObserver } from "../observe/mod.ts";
-import type { Timers } from "../transport/mod.ts";
 import {
   Exchange,
   type ExchangeOwner,
   NO_DEADLINE,
   NO_STATUS,
   type ReplySource,
-  type Upstream,
 } from "../upstream/mod.ts";
-import { type BufferedBytes, FrameLog } from "../wire/mod.ts";
-import type { CallLimits } from "./call_limits.ts";
-import { type FlightTime, mostPatient, type Patience } from "./flight_time.ts";
+import { FrameLog } from "../wire/mod.ts";
+import type { FlightContext, Waiting as WaitingFor } from "./flight_context.ts";
+import { mostPatient, type Patience } from "./flight_time.ts";
 import { type FlightTarget, type FlightWaiter, waitersOf } from "./flight_waiter.ts";
-import { hasOutgrown, makeRoom, slideWindow } from "./reply_window.ts";
-import { isForOneAlone, keptMs, staleIfErrorMs, staleMs } from "./reply_words.ts";
-import { endsStale, standIn } from "./stale_answers.ts";
+import { type MethodSettings, tellsApart } from "./method_settings.ts";
+import { makeRoom, slideWindow } from "./reply_window.ts";
 
 /** A result kept longer than this moves into storage of its own (see `FrameLog.settle`). */
 const SETTLE_ABOVE_MS = 1_000;
 
+type Waiting = WaitingFor<FlightCall>;
+
 /** Stands in for a request that is not needed any more. */
 const NO_BODY = new FrameLog();
-
-/** A caller in the list of those that wait for a flight. */
-type Waiting = Waiter<FlightCall> & FlightWaiter & {
-  /** The answer could not be had: this stale one stands in, unless the caller takes none, or was given something (false). */
-  answerStale(stale: Flight<FlightCall>): boolean;
-};
-
-/** What every flight needs and none owns. */
-export interface FlightContext {
-  readonly map: CollapseMap<FlightCall>;
-  readonly backend: Upstream;
-  readonly timers: Timers;
-  readonly flightTime: FlightTime<FlightCall>;
-  readonly limits: CallLimits;
-  /** Whether the key tells calls apart by request metadata of this name. */
-  readonly isInKey: (name: string) => boolean;
-  readonly observer: UpstreamObserver;
-  /** Counts what is held for peers. What is stored is bounded by the store. */
-  readonly buffered: BufferedBytes;
-  /** For jitter: at least 0, below 1. */
-  readonly random: () => number;
-}
 
 /**
  * The one backend call of a flight, and the reply it gathers for all who wait. Afterwards only the reply is left:
@@ -61,20 +46,25 @@ export class FlightCall implements Reply, ReplySource, ExchangeOwner {
   knowsMethod = false;
   /** Callers that read it as a stored result and are not done. */
   readers = 0;
-  #context: FlightContext;
+  #context: FlightContext<FlightCall>;
   #exchange: Exchange | undefined = undefined;
   #target: FlightTarget | undefined = undefined;
   #leader: FlightWaiter | undefined = undefined;
   /** Accounts for what waits of the request: the leader, or when that has left another who waits. */
   #holder: Waiting | undefined = undefined;
 
-  constructor(context: FlightContext) {
+  constructor(context: FlightContext<FlightCall>) {
     this.#context = context;
   }
 
   /** The backend call, until it has ended. */
   get exchange(): Exchange | undefined {
     return this.#exchange;
+  }
+
+  /** What is in force for the method, once the call was started. */
+  get #settings(): MethodSettings {
+    return this.#target!.method.settings;
   }
 
   get heldBytes(): number {
@@ -93,6 +83,7 @@ export class FlightCall implements Reply, ReplySource, ExchangeOwner {
       deadlineMs,
       mayQueue,
       leastTimeoutMs: limits.backendTimeoutMs,
+      timeoutMs: target.method.settings.timeoutMs,
       keepsBody: true,
     });
     this.#exchange = exchange;
@@ -162,8 +153,8 @@ export class FlightCall implements Reply, ReplySource, ExchangeOwner {
     const { flight } = this;
     const exchange = this.#exchange;
     if (exchange !== undefined) this.#note(exchange.reply);
-    if (hasOutgrown(this.log, this.#context.limits)) flight.sealed = true;
-    else if (exchange !== undefined) makeRoom(exchange.reply, this.#context.limits);
+    if (hasOutgrown(this.log, this.#settings)) flight.sealed = true;
+    else if (exchange !== undefined) makeRoom(exchange.reply, this.#settings);
     this.#heedWords(exchange);
     this.#relayToAll();
     this.slide();
@@ -173,7 +164,7 @@ export class FlightCall implements Reply, ReplySource, ExchangeOwner {
     const exchange = this.#exchange;
     if (exchange === undefined || this.#leadAgain(exchange, nowMs)) return;
     const [{ flight, log }, { reply }] = [this, exchange];
-    const { map, limits, timers } = this.#context;
+    const { map, timers } = this.#context;
     timers.cancel(exchange);
     this.ended = true;
     this.status = reply.status;
@@ -183,8 +174,8 @@ export class FlightCall implements Reply, ReplySource, ExchangeOwner {
     this.#account(0); // a backend may answer what it has not taken
     this.#exchange = this.#leader = this.#holder = undefined;
     exchange.clearBody();
-    if (hasOutgrown(log, limits)) flight.sealed = true;
-    const fresh = this.#target?.method.freshness ?? limits;
+    const fresh = this.#settings;
+    if (hasOutgrown(log, fresh)) flight.sealed = true;
     const isGood = !reply.isBrokenOff && (reply.status === STATUS.ok ||
       fresh.cacheErrors && reply.failure === undefined);
     const ttlMs = isGood ? keptMs(reply.cache, fresh, this.#context.random) : 0;
@@ -211,17 +202,17 @@ export class FlightCall implements Reply, ReplySource, ExchangeOwner {
   #heedWords(exchange: Exchange | undefined): void {
     if (exchange === undefined) return;
     const { ended, failure, cache } = exchange.reply;
-    const { isInKey, map } = this.#context;
+    const isInKey = (name: string) => tellsApart(this.#settings, name);
     if (isForOneAlone(cache, isInKey)) return this.#turnFollowersAway(exchange);
     if (cache?.isNoCache) this.flight.sealed = true;
-    if (ended && failure === undefined) map.endTrial(this.flight);
+    if (ended && failure === undefined) this.#context.map.endTrial(this.flight);
   }
 
   /** The answer is for the leader alone: who has been given nothing of it makes a call of its own. */
   #turnFollowersAway(exchange: Exchange): void {
     const { flight } = this;
-    const { map, timers, limits } = this.#context;
-    const { hitForPassMs } = this.#target?.method.freshness ?? limits;
+    const { map, timers } = this.#context;
+    const { hitForPassMs } = this.#settings;
     map.makePrivate(flight, hitForPassMs > 0 ? timers.nowMs + hitForPassMs : undefined);
     for (const waiter of waitersOf(this.flight)) {
       if (waiter === this.#leader || waiter.stream.position > 0) continue;
@@ -295,6 +286,6 @@ export class FlightCall implements Reply, ReplySource, ExchangeOwner {
   slide(): void {
     const { log, flight } = this;
     if (!flight.sealed || flight.landed) return;
-    slideWindow(log, waitersOf(this.flight), this.#context.limits.maxMessageBytes);
+    slideWindow(log, waitersOf(this.flight), this.#settings.maxMessageBytes);
   }
 }

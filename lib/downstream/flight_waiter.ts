@@ -2,12 +2,12 @@ import type { Flight, Reply, Waiter } from "../collapse/mod.ts";
 import type { Stream } from "../connection/mod.ts";
 import type { Failure, MayQueue, Target } from "../upstream/mod.ts";
 import type { Field, FrameLog } from "../wire/mod.ts";
-import type { Freshness } from "./call_limits.ts";
+import type { MethodSettings } from "./method_settings.ts";
 
 /** What a flight's backend call is sent to, and what the policy says of keeping its result. */
 export interface FlightTarget extends Target {
   readonly method: Target["method"] & {
-    readonly freshness: Freshness;
+    readonly settings: MethodSettings;
   };
 }
 

@@ -1,4 +1,4 @@
-import type { Freshness } from "./call_limits.ts";
+import type { Freshness } from "../freshness/mod.ts";
 
 /**
  * How far a method's answers are shared (COLLAPSER_MODE): not at all, on paper alone, with a sample asked for once more,

@@ -1,4 +1,10 @@
-import { type Eligibility, neverCollapses, type Service, type Verdict } from "../collapse/mod.ts";
+import {
+  type Eligibility,
+  neverCollapses,
+  onlyAsks,
+  type Service,
+  type Verdict,
+} from "../collapse/mod.ts";
 import { type IdempotencyLevel, splitMethod } from "../grpc/mod.ts";
 import {
   type CallObserver,
@@ -8,8 +14,8 @@ import {
 } from "../observe/mod.ts";
 import { Behaviour } from "./behaviour.ts";
 import { BoundedPaths } from "./bounded_paths.ts";
-import { type Freshness, freshnessOf } from "./call_limits.ts";
 import type { NamedPolicy } from "./method_policy.ts";
+import type { MethodSettings, SettingsCompiler } from "./method_settings.ts";
 import { type MethodPolicy, NO_POLICY, PolicyIndex } from "./policy_index.ts";
 import type { RecentCalls } from "./recent_calls.ts";
 import { Services } from "./services.ts";
@@ -25,26 +31,36 @@ const MAX_CONFIRMED_CHARS = 2 ** 21;
 const MAX_STRANGERS = 1_000;
 const MAX_STRANGER_CHARS = 2 ** 18;
 
+/** Whether a method's answers make older results stale: always, never, or those alone that come in several messages. */
+export type Invalidates = "yes" | "no" | "streaming";
+
 /** A method as the proxy knows it. */
 export interface Method {
   readonly path: string;
+  /** The table's epoch when the method was judged: of an earlier one it is known no more. */
+  readonly epoch: number;
   readonly service: Service;
+  /** What its calls make stale, and what its results are made stale with (COLLAPSER_INVALIDATE). */
+  readonly scope: Service;
+  /** Whether answers to its calls, where they are not shared, make older results stale. */
+  readonly invalidates: Invalidates;
   readonly verdict: Verdict;
   readonly policy: MethodPolicy;
-  /** What becomes of its answers for those who come later. */
-  readonly freshness: Freshness;
+  /** What is in force for its calls. */
+  readonly settings: MethodSettings;
   /** Counters of the method's own; they have a label once a backend has answered it. */
   counters: MethodCounters;
   /** A backend has answered it with something other than UNIMPLEMENTED. */
   isConfirmed: boolean;
   readonly behaviour: Behaviour;
   readonly recent: RecentCalls;
+  /** Answers were found to depend on who asks, so that calls go apart. */
+  isOff: boolean;
 }
 
 /** What a method table is made with. */
 export interface MethodTableOptions {
-  /** What holds for methods whose policy says nothing else. */
-  readonly freshness: Freshness;
+  readonly settings: SettingsCompiler;
   readonly eligibility: Eligibility;
   readonly counters: ProxyCounters;
   readonly observer: CallObserver;
@@ -72,21 +88,25 @@ export class MethodTable {
     (method) => this.#dismiss(method),
   );
   readonly #services = new Services();
+  readonly #scopes: Services;
   readonly #options: MethodTableOptions;
   #policies = new PolicyIndex([]);
 
   constructor(options: MethodTableOptions) {
     this.#options = options;
+    this.#scopes = options.settings.invalidate === "service" ? this.#services : new Services();
     this.none = {
       path: "",
-      service: { name: "", generation: 0 },
+      epoch: 0,
+      ...{ service: NO_SERVICE, scope: NO_SERVICE, invalidates: "no" },
       verdict: { eligible: false, why: "it is no gRPC call" },
       policy: NO_POLICY,
-      freshness: options.freshness,
+      settings: options.settings.common,
       counters: new MethodCounters(OTHER_LABEL),
       isConfirmed: false,
       behaviour: new Behaviour(),
       recent: {},
+      isOff: false,
     };
   }
 
@@ -97,18 +117,21 @@ export class MethodTable {
     const { service, method } = splitMethod(path) ?? { service: "", method: path };
     const policy = this.#policies.policyOf(service, method);
     const verdict = this.#judge(service, method, policy);
+    const settings = this.#options.settings.of(policy);
     const made: Method = {
       path,
+      epoch: this.epoch,
       service: this.#services.get(service),
+      scope: this.#scopes.get(this.#scopeOf(service)),
+      invalidates: invalidates(method, verdict, settings),
       verdict,
       policy,
-      freshness: policy === NO_POLICY
-        ? this.#options.freshness
-        : freshnessOf(policy, this.#options.freshness),
+      settings,
       counters: new MethodCounters(path),
       isConfirmed: false,
       behaviour: new Behaviour(),
       recent: {},
+      isOff: false,
     };
     this.#options.counters.unnamed.add(made.counters);
     this.#strangers.add(path, made);
@@ -125,9 +148,10 @@ export class MethodTable {
   confirm(method: Method): void {
     method.isConfirmed = true;
     method.counters = this.#options.counters.name(method.counters);
+    if (method.epoch !== this.epoch) return; // its call began under an earlier policy
     this.#strangers.delete(method.path);
     this.#confirmed.add(method.path, method);
-    this.#options.onConfirm?.(method.service.name);
+    if (method.settings.mode !== "off") this.#options.onConfirm?.(method.service.name);
   }
 
   /** A call of a method that no backend has confirmed is over. */
@@ -161,6 +185,18 @@ export class MethodTable {
     return { eligible: collapse, why: "the policy file says so" };
   }
 
+  /** How far a write of this service reaches. */
+  #scopeOf(service: string): string {
+    switch (this.#options.settings.invalidate) {
+      case "package":
+        return service.slice(0, Math.max(0, service.lastIndexOf(".")));
+      case "backend":
+        return "";
+      default:
+        return service;
+    }
+  }
+
   /** A stranger is forgotten: what it has counted must not be. */
   #dismiss({ counters }: Method): void {
     this.#options.counters.countAsOther(counters);
@@ -174,4 +210,16 @@ export class MethodTable {
     this.epoch++;
     this.#options.onForget();
   }
+}
+
+/** What is no method is of no service. */
+const NO_SERVICE: Service = { name: "", generation: 0 };
+
+function invalidates(
+  method: string,
+  { eligible }: Verdict,
+  settings: Pick<MethodSettings, "invalidates">,
+): Invalidates {
+  if (eligible || settings.invalidates === false) return "no";
+  return settings.invalidates === undefined && onlyAsks(method) ? "streaming" : "yes";
 }

@@ -1,4 +1,4 @@
-import { neverCollapses } from "../collapse/mod.ts";
+import { isKeyMetadata, neverCollapses } from "../collapse/mod.ts";
 import type { CallObserver } from "../observe/mod.ts";
 import { equalBytes, FRAME_HEADER_BYTES, type FrameLog, type HeaderList } from "../wire/mod.ts";
 import type { RecentFlight } from "./recent_calls.ts";
@@ -21,16 +21,13 @@ export interface MissedHint {
  */
 export class MissedSharing {
   #observer: CallObserver;
-  /** Whether a name is metadata that tells callers apart. */
-  #inKey: (name: string) => boolean;
   /** What was told, for those who come later. */
   readonly hints: MissedHint[] = [];
   #toldOfMethod = false;
   #toldOfNames = new Set<string>();
 
-  constructor(observer: CallObserver, inKey: (name: string) => boolean) {
+  constructor(observer: CallObserver) {
     this.#observer = observer;
-    this.#inKey = inKey;
   }
 
   /** A call of a method that is not eligible has sent its only message, `body`, which is emptied when it is over. */
@@ -52,32 +49,39 @@ export class MissedSharing {
     method.recent.led = { list, flight };
     if (before === undefined || before.flight.head === flight.head) return;
     if (before.flight.bodyKey !== flight.bodyKey || before.flight.landed) return;
-    const names = this.#differingNames(before.list, list);
+    const names = differingNames(before.list, list, method.settings.inKey);
     const [name] = names;
     if (names.size !== 1 || name === undefined || this.#toldOfNames.has(name)) return;
     this.#toldOfNames.add(name);
     this.hints.push({ method: method.path, metadataName: name });
     this.#observer.keptApartBy(method.path, name);
   }
+}
 
-  #differingNames(a: HeaderList, b: HeaderList): ReadonlySet<string> {
-    const ofA = this.#valuesByName(a);
-    const ofB = this.#valuesByName(b);
-    const names = new Set([...ofA.keys(), ...ofB.keys()]);
-    for (const name of names) if (ofA.get(name) === ofB.get(name)) names.delete(name);
-    return names;
-  }
+/** The names that the key holds of two lists and whose values differ. */
+function differingNames(
+  a: HeaderList,
+  b: HeaderList,
+  inKey: (name: string) => boolean,
+): ReadonlySet<string> {
+  const [ofA, ofB] = [valuesByName(a, inKey), valuesByName(b, inKey)];
+  const names = new Set([...ofA.keys(), ...ofB.keys()]);
+  for (const name of names) if (ofA.get(name) === ofB.get(name)) names.delete(name);
+  return names;
+}
 
-  /** The values of each name that is in the key; a character that no value has stands between several. */
-  #valuesByName(list: HeaderList): Map<string, string> {
-    const values = new Map<string, string>();
-    for (const { name, value } of list.fields) {
-      if (!this.#inKey(name)) continue;
-      const before = values.get(name);
-      values.set(name, before === undefined ? value : `${before}\n${value}`);
-    }
-    return values;
+/** The values of each name that is in the key; a character that no value has stands between several. */
+function valuesByName(
+  { fields }: HeaderList,
+  inKey: (name: string) => boolean,
+): Map<string, string> {
+  const values = new Map<string, string>();
+  for (const { name, value } of fields) {
+    if (!isKeyMetadata(name) || !inKey(name)) continue;
+    const before = values.get(name);
+    values.set(name, before === undefined ? value : `${before}\n${value}`);
   }
+  return values;
 }
 
 /** Whether two requests are one DATA frame each, with the same payload; a body that was cut or let go of is not looked at. */

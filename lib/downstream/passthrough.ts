@@ -18,7 +18,7 @@ export interface PassedCall {
   readonly session: {
     readonly context: Pick<
       CallContext,
-      "backend" | "counters" | "limits" | "missed" | "timers"
+      "backend" | "counters" | "missed" | "timers"
     >;
     readonly connection: { consumed(stream: Stream<unknown>, bytes: number): void };
     flushSoon(): void;
@@ -141,11 +141,12 @@ export class Passthrough implements ExchangeOwner {
    * learns of it by the answer. Told before the answer is handed on.
    */
   #changes(): void {
-    const { route: { method: { verdict, service } }, session: { context } } = this.#call;
-    if (verdict.eligible || this.exchange.attempts === 0 || context.limits.invalidate === "off") {
+    const { route: { method: { invalidates, scope, service } }, session: { context } } = this.#call;
+    const { attempts, isStreaming } = this.exchange;
+    if (attempts === 0 || invalidates === "no" || invalidates === "streaming" && !isStreaming) {
       return;
     }
-    service.generation++;
+    scope.generation++;
     context.counters.countInvalidation(service.name);
   }
 

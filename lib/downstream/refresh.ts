@@ -1,10 +1,11 @@
 import { type Flight, Waiter } from "../collapse/mod.ts";
+import { endsStale } from "../freshness/mod.ts";
 import type { RefreshResult } from "../observe/mod.ts";
 import { CallbackAlarm } from "../transport/mod.ts";
 import type { Field, FrameLog } from "../wire/mod.ts";
-import { FlightCall, type FlightContext } from "./flight_call.ts";
+import { FlightCall } from "./flight_call.ts";
+import type { FlightContext } from "./flight_context.ts";
 import type { FlightWaiter } from "./flight_waiter.ts";
-import { endsStale } from "./stale_answers.ts";
 import type { RequestRoute } from "./request_route.ts";
 
 /** The first pause after a refresh that failed, unless results are fresh for less: each next one is twice as long. */
@@ -19,7 +20,7 @@ interface Finder {
 /** Whether a stale result may be fetched anew now: nobody does, and no failure was too short a time ago. */
 export function mayRefresh(
   { head, bodyKey, refreshPause }: Flight<FlightCall>,
-  { timers: { nowMs } }: FlightContext,
+  { timers: { nowMs } }: FlightContext<FlightCall>,
 ): boolean {
   return head.flights.get(bodyKey)?.stored === true &&
     (refreshPause === undefined || nowMs >= refreshPause.untilMs);
@@ -40,10 +41,14 @@ export class Refresh extends Waiter<FlightCall> implements FlightWaiter {
   /** The backend call is under way; before, its end is a refusal. */
   #hasStarted = false;
   readonly #timeout = new CallbackAlarm(() => this.failOwn());
-  readonly #context: FlightContext;
+  readonly #context: FlightContext<FlightCall>;
   readonly #stale: Flight<FlightCall>;
 
-  constructor(context: FlightContext, stale: Flight<FlightCall>, { route, perCall }: Finder) {
+  constructor(
+    context: FlightContext<FlightCall>,
+    stale: Flight<FlightCall>,
+    { route, perCall }: Finder,
+  ) {
     super();
     this.#context = context;
     this.#stale = stale;

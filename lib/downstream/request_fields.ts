@@ -1,18 +1,16 @@
+import type { Wishes } from "../collapse/mod.ts";
 import { MALFORMED_TIMEOUT, parseCacheControl, parseTimeout } from "../grpc/mod.ts";
 import type { Field } from "../wire/mod.ts";
 import type { Failure } from "../upstream/mod.ts";
 
 /** What the fields of one call alone ask of the sidecar itself. */
-export interface RequestFields {
+export interface RequestFields extends Wishes {
   /** From grpc-timeout; undefined without one. */
   timeoutMs: number | undefined;
-  /** `cache-control: no-cache`: no stored result, and no flight that is under way. */
   isFresh: boolean;
   /** `cache-control: no-store`: a call that nobody shares. */
   isAlone: boolean;
-  /** `cache-control: only-if-cached`: a stored result or nothing. */
   isOnlyIfCached: boolean;
-  /** `cache-control: max-age=N`: no stored result older than that; Infinity without it. */
   maxAgeMs: number;
   /** `x-collapser-debug: 1`: the trailers say how the call was answered. */
   wantsDebug: boolean;
@@ -55,12 +53,4 @@ function readWords(words: readonly string[], read: RequestFields): void {
   read.isAlone = isNoStore;
   read.isOnlyIfCached = isOnlyIfCached;
   read.maxAgeMs = maxAgeMs;
-}
-
-/** Whether a caller takes a result of this age. 0 asks for what is not stored at all, though it may have come this moment. */
-export function takesAge(
-  { isFresh, maxAgeMs }: Pick<RequestFields, "isFresh" | "maxAgeMs">,
-  ageMs: number,
-): boolean {
-  return !isFresh && maxAgeMs !== 0 && ageMs <= maxAgeMs;
 }

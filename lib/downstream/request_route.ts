@@ -29,10 +29,7 @@ export interface RequestRoute {
 export interface RouterOptions {
   readonly methods: MethodTable;
   readonly map: CollapseMap<FlightCall>;
-  readonly inKey: (name: string) => boolean;
   readonly codec: Pick<KeyCodec, "digestText">;
-  /** Whether anything is collapsed at all (COLLAPSER_MODE). */
-  readonly collapses: boolean;
   /** What this process says to tell itself from others. @default 0, nothing */
   readonly instance?: number;
   /** What requests are sent on with; as they came when left out. */
@@ -43,18 +40,14 @@ export interface RouterOptions {
 export class Router {
   #methods: MethodTable;
   #map: CollapseMap<FlightCall>;
-  #inKey: (name: string) => boolean;
   #codec: Pick<KeyCodec, "digestText">;
-  #collapses: boolean;
   #scheme: Field | undefined;
   #instance: string;
 
   constructor(options: RouterOptions) {
     this.#methods = options.methods;
     this.#map = options.map;
-    this.#inKey = options.inKey;
     this.#codec = options.codec;
-    this.#collapses = options.collapses;
     const { scheme, instance = 0 } = options;
     this.#instance = String(instance);
     this.#scheme = scheme === undefined ? undefined : new Field(":scheme", scheme);
@@ -80,18 +73,20 @@ export class Router {
     const method = httpStatus === 0
       ? this.#methods.method(list.get(":path") ?? "")
       : this.#methods.none;
-    const shares = this.#collapses && method.verdict.eligible;
-    const keyHead = shares
-      ? this.#map.head(
-        headKey(list.fields, { inKey: this.#inKey, identity, codec: this.#codec }),
-        method.service,
-      )
-      : undefined;
+    const keyHead = this.#keyHead(list, method, identity);
     const asksHealth = method.path === HEALTH_CHECK;
     const isCircular = list.get(INSTANCE_HEADER) === this.#instance;
     const { epoch } = this.#methods;
     const sent = this.#scheme === undefined ? list : withScheme(list, this.#scheme);
     return { epoch, list: sent, method, httpStatus, keyHead, isCircular, asksHealth };
+  }
+
+  #keyHead(list: HeaderList, { verdict, settings, scope, isOff }: Method, identity: string) {
+    const shares = verdict.eligible && !isOff &&
+      (settings.mode === "collapse" || settings.mode === "verify");
+    if (!shares) return undefined;
+    const text = headKey(list.fields, { inKey: settings.inKey, identity, codec: this.#codec });
+    return this.#map.head(text, scope, settings);
   }
 }
 

@@ -1,6 +1,6 @@
 import type { ClusterOptions } from "../balance/mod.ts";
-import type { CollapseLimits, KeyCodec, KeyPolicy } from "../collapse/mod.ts";
-import type { AgeOptions, CallLimits, NamedPolicy } from "../downstream/mod.ts";
+import type { CollapseLimits, KeyCodec } from "../collapse/mod.ts";
+import type { AgeOptions, CallLimits, CommonSettings, NamedPolicy } from "../downstream/mod.ts";
 import type { ProxyObserver } from "../observe/mod.ts";
 import type { Dial, Resolve, Timers } from "../transport/mod.ts";
 
@@ -9,15 +9,13 @@ import type { Dial, Resolve, Timers } from "../transport/mod.ts";
  * `config` gives it, so settings are handed on as they are.
  */
 export interface ProxyOptions
-  extends ClusterOptions, CollapseLimits, KeyPolicy, CallLimits, AgeOptions {
+  extends ClusterOptions, CollapseLimits, CommonSettings, CallLimits, AgeOptions {
   /** Whether `dial` of the environment speaks TLS, and backends are told so (BACKEND_USE_TLS). */
   readonly backendUseTls: boolean;
   /** How often expired results are swept (COLLAPSER_CLEANUP_INTERVAL). */
   readonly cleanupIntervalMs: number;
   /** Which methods collapse: a base and exclusions, or a list of patterns (COLLAPSER_METHODS). */
   readonly methods: readonly string[];
-  /** Whether anything collapses at all (COLLAPSER_MODE). */
-  readonly mode: "collapse" | "off";
   /** Whether the backend is asked for its descriptors, where `methods` heeds them. @default false */
   readonly asksDescriptors?: boolean;
   /** What the policy file says of methods. @default none */

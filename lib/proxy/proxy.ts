@@ -2,7 +2,6 @@ import { type BackendEntry, type Cluster, makeCluster } from "../balance/mod.ts"
 import {
   CollapseMap,
   compileEligibility,
-  compileKeyPolicy,
   heedsDescriptors,
   isKeyMetadata,
   withRecentKeys,
@@ -14,6 +13,7 @@ import {
   CallerContexts,
   CallerSession,
   ConnectionAge,
+  CONTROL_FIELDS,
   type FlightCall,
   FlightTime,
   MethodTable,
@@ -21,6 +21,7 @@ import {
   type NamedPolicy,
   Router,
   type RouterOptions,
+  SettingsCompiler,
 } from "../downstream/mod.ts";
 import { containedObserver, ProxyCounters } from "../observe/mod.ts";
 import { CallbackAlarm, type Socket, type Timers, Turn } from "../transport/mod.ts";
@@ -33,9 +34,6 @@ import {
 import { BufferedBytes, ERROR_CODE, HeaderCache } from "../wire/mod.ts";
 import { Inspection } from "./inspection.ts";
 import type { ProxyEnvironment, ProxyOptions } from "./options.ts";
-
-/** Fields that the sidecar reads itself, so they are never part of a list or a key. */
-const CONTROL_FIELDS = new Set(["grpc-timeout", "cache-control", "x-collapser-debug"]);
 
 /** Not in the key, but the same in all calls of a caller, so they may stand in its interned list. */
 const STEADY_FIELDS = new Set(["te", "user-agent"]);
@@ -90,11 +88,11 @@ export class Proxy {
     });
     const { backendRouting } = options;
     const routingHeader = backendRouting.by === "header" ? backendRouting.name : undefined;
-    const inKey = compileKeyPolicy(options, routingHeader);
-    const collapses = options.mode === "collapse";
+    const settings = new SettingsCompiler(options, routingHeader);
+    const { inKey } = settings.common;
     const methods = new MethodTable({
       eligibility: compileEligibility(options.methods),
-      freshness: options,
+      settings,
       counters,
       observer,
       levelOf: (service, method) => this.#reflection?.levelOf(service, method),
@@ -112,7 +110,7 @@ export class Proxy {
     };
     const { resolve } = environment;
     this.#backend = makeCluster(options, { context: backendContext, resolve, scheme });
-    if (options.asksDescriptors && collapses && heedsDescriptors(options.methods)) {
+    if (options.asksDescriptors && heedsDescriptors(options.methods)) {
       const world = { backend: this.#backend, timers, scheme, instance } as const;
       const [{ address }] = options.backends as [BackendEntry];
       this.#reflection = new Reflection(world, {
@@ -121,13 +119,13 @@ export class Proxy {
         changed: (service) => methods.reconsider(service),
       });
     }
-    const missed = new MissedSharing(observer, (name) => isKeyMetadata(name) && inKey(name));
+    const missed = new MissedSharing(observer);
     this.inspection = new Inspection({
       ...{ map: this.map, backend: this.#backend, counters, methods, missed, timers, codec },
       calls: () => this.#calls(),
     });
     const routing: RouterOptions = {
-      ...{ methods, map: this.map, inKey, codec, collapses, scheme, instance },
+      ...{ methods, map: this.map, codec, scheme, instance },
     };
     this.#context = {
       map: this.map,
@@ -138,12 +136,10 @@ export class Proxy {
       observer,
       codec: withRecentKeys(codec),
       turn,
-      collapses,
       methods,
       missed,
       limits: options,
       flightTime: new FlightTime({ map: this.map, timers, limits: options }),
-      isInKey: (name) => !CONTROL_FIELDS.has(name) && (!isKeyMetadata(name) || inKey(name)),
       isServing: () => this.readiness.ready,
       router: new Router(routing),
       requestHeaders: new HeaderCache((name) =>

@@ -6,7 +6,5 @@ export function proxyOptions(settings: Settings): ProxyOptions {
   return {
     ...settings,
     backendMaxConnections: MAX_BACKEND_CONNECTIONS,
-    // `readSettings` refuses the other two until they are built.
-    mode: settings.mode === "off" ? "off" : "collapse",
   };
 }

@@ -109,6 +109,8 @@ export interface ExchangeRequest {
    * @default 0
    */
   readonly leastTimeoutMs?: number;
+  /** What is passed on whatever is left: the policy says how long the method may take. */
+  readonly timeoutMs?: number | undefined;
   /** @default "yes" */
   readonly mayQueue?: MayQueue;
   /** The sidecar makes the call by itself, to learn of a backend: it takes no place and is counted nowhere. @default false */
@@ -132,6 +134,7 @@ export class Exchange extends Alarm {
   /** When whoever it is made for gives up; of a call that may be shared that is one of several, whose time its owner keeps. */
   deadlineMs: number;
   readonly leastTimeoutMs: number;
+  readonly #timeoutMs: number | undefined;
   /** The deadline that the backend was told of. */
   sentDeadlineMs = NO_DEADLINE;
   /** More than one message went either way, so the call may last for ever and needs no place. */
@@ -164,6 +167,7 @@ export class Exchange extends Alarm {
     this.headEndsStream = request.headEndsStream ?? false;
     this.deadlineMs = request.deadlineMs;
     this.leastTimeoutMs = request.leastTimeoutMs ?? 0;
+    this.#timeoutMs = request.timeoutMs;
     this.#hadDeadline = request.deadlineMs !== NO_DEADLINE;
   }
 
@@ -180,12 +184,19 @@ export class Exchange extends Alarm {
   fieldsToSend(nowMs: number): readonly Field[] {
     const { deadlineMs } = this;
     this.sentDeadlineMs = deadlineMs;
+    if (this.#timeoutMs !== undefined) return this.#withTimeout(this.#timeoutMs, nowMs);
     if (deadlineMs === NO_DEADLINE && this.#hadDeadline) return this.perCall.filter(isNoTimeout);
     if (deadlineMs === NO_DEADLINE) return this.perCall;
     this.sentDeadlineMs = Math.max(deadlineMs, nowMs + this.leastTimeoutMs);
     const timeoutMs = Math.max(deadlineMs - nowMs, this.leastTimeoutMs);
     const left = new Field("grpc-timeout", formatTimeout(timeoutMs), { perCall: true });
     return this.perCall.map((field) => field.name === "grpc-timeout" ? left : field);
+  }
+
+  #withTimeout(timeoutMs: number, nowMs: number): readonly Field[] {
+    this.sentDeadlineMs = nowMs + timeoutMs;
+    const field = new Field("grpc-timeout", formatTimeout(timeoutMs), { perCall: true });
+    return [...this.perCall.filter(isNoTimeout), field];
   }
 
   /** Bytes of the body that are there and were not sent. */

@@ -1,7 +1,7 @@
 import type { ReceivedHeaders } from "../connection/mod.ts";
+import { bothPolicies, type CachePolicy } from "../freshness/mod.ts";
 import { isOneMessage, MessageScanner, STATUS } from "../grpc/mod.ts";
 import { type BufferedBytes, type Field, FrameLog, statelessBlock } from "../wire/mod.ts";
-import { bothPolicies, type CachePolicy } from "./cache_policy.ts";
 import { type Failure, statusOfFailure } from "./failure.ts";
 import { appendFailure } from "./failure_reply.ts";
 import { listBytes } from "./list_bytes.ts";

@@ -17,7 +17,6 @@
  * @module
  */
 export { authorityOf } from "./authority.ts";
-export { type CachePolicy, longestKeptMs } from "./cache_policy.ts";
 export { Endpoint, type EndpointOptions } from "./endpoint.ts";
 export type { EndpointGroup } from "./endpoint_group.ts";
 export {

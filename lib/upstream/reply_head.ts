@@ -1,6 +1,6 @@
+import { type CachePolicy, cachePolicy } from "../freshness/mod.ts";
 import { isGrpcContentType, parseStatus } from "../grpc/mod.ts";
 import type { HeaderList } from "../wire/mod.ts";
-import { type CachePolicy, cachePolicy } from "./cache_policy.ts";
 
 /** What a list of the backend's says, read once for a list. */
 export interface ReplyHead {

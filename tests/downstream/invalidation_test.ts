@@ -5,7 +5,7 @@
  */
 
 import { assertEquals } from "@std/assert";
-import { GET, PUT, withRig } from "../support/proxy_rig.ts";
+import { GET, PUT, type RigOptions, withRig } from "../support/proxy_rig.ts";
 
 Deno.test("Call that reads after a write of its service sees the write, stored results or not", async () => {
   await withRig({ cacheDurationMs: 60_000 }, async (rig) => {
@@ -196,4 +196,59 @@ Deno.test("Call that reads after an acknowledged put within an open stream sees 
     await rig.settle();
     stream.expects(0, "ack a");
   });
+});
+
+/** How many of these results outlive a call of `write`; each is of a service of its own. */
+async function leftAfter(
+  write: string,
+  options: RigOptions,
+  { replies = ["done"] }: { replies?: string[] } = {},
+): Promise<string[]> {
+  const left: string[] = [];
+  await withRig({ cacheDurationMs: 60_000, ...options }, async (rig) => {
+    const caller = await rig.caller();
+    const reads = ["/a.One/GetItem", "/a.Two/GetItem", "/b.One/GetItem"];
+    for (const path of reads) caller.call(path, "k");
+    await rig.settle();
+    for (const request of [...rig.requests]) request.echoes();
+    caller.call(write, "k");
+    await rig.settle();
+    rig.request(reads.length).replies(replies);
+    await rig.settle();
+    for (const path of reads) {
+      const before = rig.requests.length;
+      caller.call(path, "k");
+      await rig.settle();
+      if (rig.requests.length === before) left.push(path);
+      else rig.request(before).echoes();
+    }
+    await rig.settle();
+  });
+  return left;
+}
+
+Deno.test("Write reaches as far as COLLAPSER_INVALIDATE says: its service, its package, the backend, or nothing", async () => {
+  const reads = ["/a.One/GetItem", "/a.Two/GetItem", "/b.One/GetItem"];
+  const write = "/a.One/PutItem";
+  assertEquals(await leftAfter(write, { invalidate: "service" }), reads.slice(1));
+  assertEquals(await leftAfter(write, { invalidate: "package" }), reads.slice(2));
+  assertEquals(await leftAfter(write, { invalidate: "backend" }), []);
+  assertEquals(await leftAfter(write, { invalidate: "off" }), reads);
+});
+
+Deno.test("Call that asks how something is writes nothing, unless it streams, or the policy says that it does", async () => {
+  const isKept = async (method: string, options: RigOptions = {}, replies = ["done"]) =>
+    (await leftAfter(`/a.One/${method}`, options, { replies })).length === 3;
+  for (const name of ["Check", "CheckAccess", "Ping", "StatusOfJob", "HealthReport", "Version"]) {
+    assertEquals(await isKept(name), true, name);
+  }
+  for (const name of ["CheckIn", "CheckOut", "CheckTx", "TestAndSet", "PingCreate", "Checkout"]) {
+    assertEquals(await isKept(name), false, name);
+  }
+  assertEquals(await isKept("StatusOfJobs", {}, ["one", "two"]), false);
+  const policies = (invalidates: boolean) => [
+    { service: "a.One", method: "", collapser: { invalidates } },
+  ];
+  assertEquals(await isKept("CheckAccess", { policies: policies(true) }), false);
+  assertEquals(await isKept("WatchItems", { policies: policies(false) }, ["one", "two"]), true);
 });

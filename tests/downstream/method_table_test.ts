@@ -2,7 +2,7 @@ import { assertEquals, assertNotEquals, assertStrictEquals } from "@std/assert";
 import { compileEligibility } from "../../lib/collapse/mod.ts";
 import { MethodTable } from "../../lib/downstream/method_table.ts";
 import { ProxyCounters, SILENT } from "../../lib/observe/mod.ts";
-import { NOTHING_KEPT } from "../support/freshness.ts";
+import { plainSettings } from "../support/settings.ts";
 import { GET, PUT, withRig } from "../support/proxy_rig.ts";
 
 Deno.test("MethodTable judges each method once, and tells so once", () => {
@@ -96,7 +96,7 @@ function tableOf(
 ): MethodTable {
   return new MethodTable({
     eligibility: compileEligibility(["auto"]),
-    freshness: NOTHING_KEPT,
+    settings: plainSettings(),
     counters,
     observer: { ...SILENT, methodJudged: (method) => void judged.push(method) },
     onForget,

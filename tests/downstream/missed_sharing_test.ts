@@ -11,7 +11,9 @@ import { GET, PUT, withRig } from "../support/proxy_rig.ts";
 /** What is looked at of a call: its method, and its list. */
 function routeOf(path: string, metadata: Pairs = []): RequestRoute {
   const service = path.split("/")[1]!;
-  const method = { path, service: { name: service, generation: 0 }, recent: {} };
+  const inKey = (name: string) => name.startsWith("x-");
+  const settings = { inKey };
+  const method = { path, service: { name: service, generation: 0 }, settings, recent: {} };
   const list = new HeaderCache().list([...requestHead(path), ...metadata]);
   return { method, list } as unknown as RequestRoute;
 }
@@ -35,7 +37,6 @@ function listening(): { missed: MissedSharing; heard: string[] } {
       couldHaveCollapsed: (method) => heard.push(method),
       keptApartBy: (method, name) => heard.push(`${method} by ${name}`),
     },
-    (name) => name.startsWith("x-"),
   );
   return { missed, heard };
 }

@@ -1,7 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import { Stream } from "../../lib/connection/mod.ts";
 import { Behaviour } from "../../lib/downstream/behaviour.ts";
-import type { CallLimits } from "../../lib/downstream/call_limits.ts";
 import type { Method } from "../../lib/downstream/method_table.ts";
 import type { MissedSharing } from "../../lib/downstream/missed_sharing.ts";
 import { type PassedCall, Passthrough } from "../../lib/downstream/passthrough.ts";
@@ -40,7 +39,7 @@ class FakeCall implements PassedCall {
   constructor({ eligible = false } = {}) {
     const method = {
       ...{ path: PUT, policy: {}, verdict: { eligible, why: "" }, recent: {} },
-      ...{ service: { name: "", generation: 0 }, behaviour: new Behaviour() },
+      ...{ service: { name: "", generation: 0 }, invalidates: "no", behaviour: new Behaviour() },
     } as unknown as Method;
     this.route = { list: listOf(requestHead(PUT)), method } as unknown as RequestRoute;
     const { heard, asked } = this;
@@ -54,7 +53,6 @@ class FakeCall implements PassedCall {
     this.session = {
       context: {
         ...{ backend, missed, counters: new ProxyCounters(), timers: new Timers(new FakeClock()) },
-        limits: { invalidate: "off" } as CallLimits,
       },
       connection: {
         consumed: (stream: Stream<unknown>, bytes: number) =>

@@ -1,6 +1,7 @@
 import { assert, assertEquals, assertNotEquals, assertStrictEquals } from "@std/assert";
 import { CollapseMap, compileEligibility } from "../../lib/collapse/mod.ts";
 import type { FlightCall } from "../../lib/downstream/flight_call.ts";
+import type { Mode } from "../../lib/downstream/method_policy.ts";
 import { MethodTable } from "../../lib/downstream/method_table.ts";
 import { IdentityRouter, Router } from "../../lib/downstream/request_route.ts";
 import { ProxyCounters, SILENT } from "../../lib/observe/mod.ts";
@@ -9,7 +10,7 @@ import { HeaderCache, HeaderList } from "../../lib/wire/mod.ts";
 import { requestHead } from "../support/caller_end.ts";
 import type { Pairs } from "../support/frames.ts";
 import { valueOf, WIDE } from "../support/peer_end.ts";
-import { NOTHING_KEPT } from "../support/freshness.ts";
+import { plainSettings } from "../support/settings.ts";
 import { GET, PUT, withRig } from "../support/proxy_rig.ts";
 
 Deno.test("Router finds the route of a list on the list, once it was worked out", () => {
@@ -28,7 +29,7 @@ Deno.test("Router gives lists that ask for the same one key, and others another 
   assertStrictEquals(key([...requestHead(GET), ["user-agent", "a"]]), plain);
   assertNotEquals(key([...requestHead(GET), ["x", "a"]])?.text, plain?.text);
   assertEquals(key(requestHead(PUT)), undefined);
-  const { router: off, list: listOff } = routing({ collapses: false });
+  const { router: off, list: listOff } = routing({ mode: "off" });
   assertEquals(off.route(listOff(requestHead(GET))).keyHead, undefined);
 });
 
@@ -62,18 +63,12 @@ Deno.test("IdentityRouter asks again when the key or the methods were forgotten"
   });
   const methods = new MethodTable({
     eligibility: compileEligibility(["auto"]),
-    freshness: NOTHING_KEPT,
+    settings: plainSettings(),
     counters: new ProxyCounters(),
     observer: SILENT,
     onForget: () => map.forgetAll(),
   });
-  const router = new IdentityRouter("a", {
-    methods,
-    map,
-    inKey: () => true,
-    codec: KEY_CODEC,
-    collapses: true,
-  });
+  const router = new IdentityRouter("a", { methods, map, codec: KEY_CODEC });
   const head = new HeaderCache().list(requestHead(GET));
   const before = router.route(head);
   assertStrictEquals(router.route(head), before);
@@ -123,7 +118,7 @@ for (const usesTls of [false, true]) {
   });
 }
 
-function routing({ collapses = true } = {}): {
+function routing({ mode = "collapse" as Mode } = {}): {
   router: Router;
   list: (fields: Pairs) => HeaderList;
   methods: MethodTable;
@@ -135,13 +130,12 @@ function routing({ collapses = true } = {}): {
   const counters = new ProxyCounters();
   const methods = new MethodTable({
     eligibility: compileEligibility(["auto"]),
-    freshness: NOTHING_KEPT,
+    settings: plainSettings({ mode }),
     counters,
     observer: SILENT,
     onForget: () => map.forgetAll(),
   });
-  const inKey = (name: string) => name !== "user-agent" && name !== "te";
   const cache = new HeaderCache();
-  const router = new Router({ methods, map, inKey, codec: KEY_CODEC, collapses });
+  const router = new Router({ methods, map, codec: KEY_CODEC });
   return { router, list: (fields) => cache.list(fields), methods, map, counters };
 }

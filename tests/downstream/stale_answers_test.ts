@@ -6,7 +6,7 @@
 
 import { assertEquals } from "@std/assert";
 import { STATUS } from "../../lib/grpc/mod.ts";
-import { endsStale } from "../../lib/downstream/stale_answers.ts";
+import { endsStale } from "../../lib/freshness/mod.ts";
 import { ERROR_CODE } from "../../lib/wire/mod.ts";
 import type { Pairs } from "../support/frames.ts";
 import { GET, type ProxyRig, PUT, type RigOptions, withRig } from "../support/proxy_rig.ts";

@@ -27,15 +27,25 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   connection: { imports: ["wire"], pure: true },
   grpc: { imports: ["wire"], pure: true },
   collapse: { imports: ["grpc"], pure: true },
+  freshness: { imports: ["wire", "grpc", "collapse"], pure: true },
   transport: { imports: ["connection"] },
   observe: { imports: ["grpc"], types: ["connection"], pure: true },
-  upstream: { imports: ["wire", "grpc", "connection", "transport", "observe"] },
+  upstream: { imports: ["wire", "grpc", "freshness", "connection", "transport", "observe"] },
   balance: { imports: ["wire", "grpc", "transport", "observe", "upstream"] },
   // What is known of answers without making a call: no backend, no caller, no clock.
   trust: { imports: ["grpc"], pure: true },
   // Never `balance`: callers know a backend as something that calls are started at.
   downstream: {
-    imports: ["wire", "collapse", "grpc", "connection", "transport", "observe", "upstream"],
+    imports: [
+      "wire",
+      "collapse",
+      "freshness",
+      "grpc",
+      "connection",
+      "transport",
+      "observe",
+      "upstream",
+    ],
   },
   proxy: {
     imports: [

@@ -68,6 +68,7 @@ const DEFAULTS: ProxyOptions = {
   keyHeaders: undefined,
   ignoreHeaders: [],
   mode: "collapse",
+  verifyRatio: 0.01,
   joinMaxAgeMs: 10_000,
   maxFollowers: 100_000,
   maxMessageBytes: 4 * 2 ** 20,

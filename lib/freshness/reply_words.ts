@@ -1,5 +1,5 @@
-import { type CachePolicy, longestKeptMs } from "../upstream/mod.ts";
-import type { Freshness } from "./call_limits.ts";
+import { type CachePolicy, longestKeptMs } from "./cache_policy.ts";
+import type { Freshness } from "./freshness.ts";
 
 /**
  * Whether a reply is for its caller alone: its metadata says so, or that the reply depends on request metadata by which

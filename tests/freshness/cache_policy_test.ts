@@ -4,7 +4,7 @@ import {
   type CachePolicy,
   cachePolicy,
   longestKeptMs,
-} from "../../lib/upstream/cache_policy.ts";
+} from "../../lib/freshness/mod.ts";
 import { HeaderCache } from "../../lib/wire/mod.ts";
 import type { Pairs } from "../support/frames.ts";
 

@@ -1,6 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { keptMs, staleIfErrorMs, staleMs } from "../../lib/downstream/reply_words.ts";
-import type { CachePolicy } from "../../lib/upstream/mod.ts";
+import { type CachePolicy, keptMs, staleIfErrorMs, staleMs } from "../../lib/freshness/mod.ts";
 
 const NOTHING: CachePolicy = {
   isPrivate: false,
