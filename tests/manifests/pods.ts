@@ -52,7 +52,7 @@ export function containersOf(reading: Reading): { pod: Pod; container: Json; whe
 
 /** Containers whose images this repository builds. */
 export function isOurs({ image }: Json): boolean {
-  return /^collapser(-backend)?:/.test(image);
+  return /^(ghcr\.io\/collapser\/)?collapser(-backend)?:/.test(image);
 }
 
 /** The value of a container's variable; undefined when it has none of that name. */

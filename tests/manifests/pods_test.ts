@@ -7,12 +7,19 @@
 
 import { assert, assertEquals, assertGreater } from "@std/assert";
 import { readSettings, type Settings } from "../../lib/config/mod.ts";
+import { DEFAULT_IMAGE, inject, PORT_NAMES } from "../../lib/inject/mod.ts";
 import type { Json } from "./go_program.ts";
 import { manifestTest, skippedWithoutGo } from "./manifest_test_case.ts";
 import { containersOf, isOurs, podsOf, sidecarsOf, variableOf } from "./pods.ts";
 
 const EXAMPLE = "examples/your-service";
-const WITH_SIDECAR = ["base", EXAMPLE, "overlays/kind", "overlays/prometheus-operator"];
+const WITH_SIDECAR = [
+  "base",
+  `${EXAMPLE}/step_1`,
+  `${EXAMPLE}/step_2`,
+  "overlays/kind",
+  "overlays/prometheus-operator",
+];
 
 /** The user of the images, who is nobody on the node. */
 const NOBODY = 65532;
@@ -82,7 +89,11 @@ manifestTest(
       const asked = [sidecar.startupProbe, sidecar.livenessProbe, sidecar.readinessProbe]
         .map(({ httpGet: { port, path } }) => `${port} ${path}`);
       // A start that waited for the backend would wait for ever: the backend starts after it.
-      assertEquals(asked, ["metrics /health", "metrics /health", "metrics /ready"], where);
+      assertEquals(
+        asked,
+        ["/health", "/health", "/ready"].map((path) => `${PORT_NAMES.http} ${path}`),
+        where,
+      );
     }
   },
 );
@@ -91,8 +102,8 @@ manifestTest("manifests name the sidecar's ports, and tell it the same ones", (r
   for (const { pod: { where }, sidecar } of sidecarsOf(reading)) {
     const ports = sidecar.ports.map(({ name, containerPort }: Json) => [name, containerPort]);
     // The example's own container has a port "grpc" already.
-    const grpc = where.startsWith(EXAMPLE) ? "collapser-grpc" : "grpc";
-    assertEquals(ports, [[grpc, PORTS.grpc], ["metrics", PORTS.metrics]], where);
+    const grpc = where.startsWith(EXAMPLE) ? PORT_NAMES.grpc : "grpc";
+    assertEquals(ports, [[grpc, PORTS.grpc], [PORT_NAMES.http, PORTS.metrics]], where);
     const { grpcPort, metricsPort } = settingsOf(sidecar);
     assertEquals([grpcPort, metricsPort], [PORTS.grpc, PORTS.metrics], where);
     // Not left to the default: a Service named grpc or metrics would set them.
@@ -138,6 +149,16 @@ manifestTest(
     }
   },
 );
+
+manifestTest("manifests have in their component the sidecar that inject writes", ({ builds }) => {
+  const [own] = builds[`${EXAMPLE}/own`]!.filter(({ kind }) => kind === "Deployment");
+  const asking = structuredClone(own);
+  asking.spec.template.metadata.labels["collapser.dev/inject"] = "true";
+  const done = inject(JSON.stringify(asking), { image: DEFAULT_IMAGE, services: false });
+  if ("problems" in done) throw new Error(done.problems.join("\n"));
+  const [step] = builds[`${EXAMPLE}/step_1`]!.filter(({ kind }) => kind === "Deployment");
+  assertEquals(step, JSON.parse(done.text));
+});
 
 /** What the sidecar makes of its container's variables. */
 function settingsOf(sidecar: Json): Settings {

@@ -48,7 +48,7 @@ export async function run(name: string, args: readonly string[]): Promise<Run> {
 
 /**
  * The configuration of the kind overlay, with the alerts where they are here, and in place of the cluster's word on
- * its pods one pod, whose port `metrics` is at `port`, and whose port `grpc` must not be scraped.
+ * its pods one pod, whose port `collapser-http` is at `port`, and whose port `grpc` must not be scraped.
  */
 export async function configFor(port: number): Promise<string> {
   const text = await Deno.readTextFile(CONFIG);
@@ -58,7 +58,7 @@ export async function configFor(port: number): Promise<string> {
   return text
     .replace(
       ASKS_CLUSTER,
-      `    static_configs:\n${podPort("metrics", port)}${podPort("grpc", UNSCRAPED_PORT)}`,
+      `    static_configs:\n${podPort("collapser-http", port)}${podPort("grpc", UNSCRAPED_PORT)}`,
     )
     .replaceAll(/(scrape|evaluation)_interval: 5s/g, `$1_interval: ${SCRAPE_INTERVAL}`)
     .replace("/etc/prometheus/rules/*.yaml", ALERTS);

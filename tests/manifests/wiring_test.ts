@@ -6,15 +6,17 @@
  * @module
  */
 
-import { assert, assertEquals } from "@std/assert";
+import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { DEFAULT_IMAGE, LABEL, PORT_NAMES } from "../../lib/inject/mod.ts";
 import type { Json } from "./go_program.ts";
 import { manifestTest, skippedWithoutGo } from "./manifest_test_case.ts";
-import { containersOf, isOurs, type Pod, podsOf } from "./pods.ts";
+import { containersOf, isOurs, type Pod, podsOf, sidecarsOf } from "./pods.ts";
 
 const BASE = "base";
 const KIND = "overlays/kind";
 const LOAD = "overlays/kind/load";
 const EXAMPLE = "examples/your-service";
+const STEPS = [`${EXAMPLE}/step_1`, `${EXAMPLE}/step_2`];
 const OPERATOR = "overlays/prometheus-operator";
 
 /** Where Prometheus and callers find a sidecar. */
@@ -72,11 +74,11 @@ manifestTest("manifests run pods under ServiceAccounts that exist", (reading) =>
 });
 
 manifestTest(
-  "manifests name the two images that are built here, and never pull them in kind",
+  "manifests name the images that are built here or published, and pull none of ours in kind",
   (reading) => {
     const all = containersOf(reading).map(({ container: { image } }) => image);
     const ours = new Set(all.filter((image) => image.includes("collapser")));
-    assertEquals([...ours].sort(), ["collapser-backend:dev", "collapser:dev"]);
+    assertEquals([...ours].sort(), ["collapser-backend:dev", "collapser:dev", DEFAULT_IMAGE]);
     for (const { where, container } of containersOf(reading)) {
       const { image, imagePullPolicy } = container;
       assert(/:v?\d|:dev$/.test(image), `${where}: ${image} has no version`);
@@ -164,34 +166,58 @@ manifestTest(
 );
 
 manifestTest(
-  "manifests find the sidecars' Services by the ServiceMonitor's labels and port",
-  ({ builds }) => {
-    const { selector, endpoints: [endpoint] } = only(builds[OPERATOR], "ServiceMonitor").spec;
-    for (const folder of [OPERATOR, EXAMPLE]) {
-      const { metadata, spec } = only(builds[folder], "Service");
-      assert(holds(metadata.labels, selector.matchLabels), folder);
-      assert(spec.ports.some(({ name }: Json) => name === endpoint.port), folder);
+  "manifests find every pod that has a sidecar by the PodMonitor's label and port",
+  (reading) => {
+    const { selector, podMetricsEndpoints: [endpoint] } =
+      only(reading.builds[OPERATOR], "PodMonitor").spec;
+    assertEquals(selector.matchLabels, { [LABEL]: "true" });
+    assertEquals(endpoint.port, PORT_NAMES.http);
+    for (const { pod, sidecar } of sidecarsOf(reading)) {
+      assert(holds(pod.labels, selector.matchLabels), pod.where);
+      assert(sidecar.ports.some(({ name }: Json) => name === endpoint.port), pod.where);
     }
-    assertEquals(endpoint.relabelings, [{ targetLabel: "job", replacement: "collapser" }]);
+    const set = endpoint.relabelings.map((
+      { sourceLabels, targetLabel, replacement }: Json,
+    ) => [targetLabel, replacement ?? sourceLabels[0]]);
+    assertEquals(set, [
+      ["job", "collapser"],
+      ["service", "__meta_kubernetes_pod_label_app"],
+      ["service", "__meta_kubernetes_pod_label_app_kubernetes_io_name"],
+    ]);
   },
 );
 
 manifestTest(
-  "manifests keep the example's Service as callers know it, and lead it to the sidecar",
-  ({ builds, files }) => {
-    const [before] = files[`${EXAMPLE}/service.yaml`]!;
-    const after = only(builds[EXAMPLE], "Service");
-    const known = (
-      { metadata, spec: { ports: [{ name, port }] } }: Json,
-    ) => [metadata.name, name, port];
-    assertEquals(known(after), known(before));
-    assertEquals(after.spec.ports[0].targetPort, PORTS.grpc);
-    const [{ spec: { template: { spec: own } } }] = files[`${EXAMPLE}/deployment.yaml`]!;
-    const { containers } = only(builds[EXAMPLE], "Deployment").spec.template.spec;
-    const { lifecycle: _, ...unchanged } = containers[0];
-    assertEquals([unchanged], own.containers);
+  "manifests tell Prometheus by annotations where the sidecar's figures are",
+  (reading) => {
+    const patch =
+      only(reading.files["components/scrape-annotations/kustomization.yaml"], "Component")
+        .patches[0].patch;
+    assertStringIncludes(patch, `prometheus.io/port: "${PORTS.metrics}"`);
+    assertStringIncludes(patch, "prometheus.io/path: /metrics");
   },
 );
+
+manifestTest("manifests change nothing that callers see in the example's first step", (reading) => {
+  const [own, first] = [`${EXAMPLE}/own`, STEPS[0]!].map((folder) => reading.builds[folder]);
+  assertEquals(only(first, "Service"), only(own, "Service"));
+  const withoutSidecar = structuredClone(only(first, "Deployment"));
+  delete withoutSidecar.spec.template.spec.initContainers;
+  delete withoutSidecar.spec.template.metadata.labels[LABEL];
+  assertEquals(withoutSidecar, only(own, "Deployment"));
+});
+
+manifestTest("manifests change the Service alone in the example's second step", (reading) => {
+  const [first, second] = STEPS.map((folder) => reading.builds[folder]);
+  assertEquals(only(second, "Deployment"), only(first, "Deployment"), "no pod restarts for it");
+  const [before, after] = [first, second].map((objects) =>
+    structuredClone(only(objects, "Service"))
+  );
+  assertEquals(after.spec.ports[0].targetPort, PORTS.grpc);
+  delete before.spec.ports[0].targetPort;
+  delete after.spec.ports[0].targetPort;
+  assertEquals(after, before);
+});
 
 function checkVolume(
   { name, configMap }: Json,

@@ -18,7 +18,7 @@ import (
 )
 
 // The Deployment that stands for somebody's own there is as they are: without a security context.
-const exampleFolder = "examples/your-service"
+const exampleFolder = "examples/your-service/"
 
 // Every kind that the manifests may use, with the type that knows its fields.
 var kinds = map[string]func() any{

@@ -106,7 +106,7 @@ func (r *reading) build(name, folder string, text []byte) {
 		}
 		r.Builds[name] = append(r.Builds[name], value)
 		typed := r.check(id, document)
-		if name != exampleFolder {
+		if !strings.HasPrefix(name, exampleFolder) {
 			r.checkPod(id, typed)
 		}
 	}
