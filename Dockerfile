@@ -6,9 +6,7 @@
 # podman and buildah take the same arguments; they keep HEALTHCHECK only with --format docker. `--platform linux/arm64`
 # makes the other kind: Deno compiles for it on this machine, and nothing is emulated.
 #
-# Both base images are arguments. Their tags move; a digest does not:
-#
-#   --build-arg RUNTIME_IMAGE=gcr.io/distroless/cc-debian12:nonroot@sha256:...
+# Both base images are arguments, and nothing else names them.
 #
 # Where Deno's download site cannot be reached, DENO_IMAGE can be an image of your own that has a denort of the same
 # version and its path in the variable DENORT_BIN; with the packages in its DENO_DIR, the build needs no network.
@@ -16,7 +14,9 @@
 # The Debian one: the image that has Deno alone (bin-2.9.6) has no C library to run it with. Only the binary leaves it.
 ARG DENO_IMAGE=docker.io/denoland/deno:debian-2.9.6
 # glibc and libgcc, which Deno needs, certificates, time zones, the user 65532, and no shell.
-ARG RUNTIME_IMAGE=gcr.io/distroless/cc-debian12:nonroot
+# By digest, which does not move as the tag does; of the index, so that it holds for both architectures. Debian 13 is
+# looked after until a year after Debian 14.
+ARG RUNTIME_IMAGE=gcr.io/distroless/cc-debian13:nonroot@sha256:54df941ed0d06a1bd95ef5e0ce391fd8d9f94b64782dc9a60062727849ee3f97
 # What the labels say. The version is that of deno.json; git does not come along, so the commit must be told.
 ARG VERSION=0.1.0
 ARG COMMIT=unknown
@@ -40,6 +40,9 @@ ARG COMMIT
 LABEL org.opencontainers.image.version="${VERSION}" \
       org.opencontainers.image.revision="${COMMIT}" \
       org.opencontainers.image.licenses="MIT" \
+      org.opencontainers.image.source="https://github.com/collapser/collapser" \
+      org.opencontainers.image.url="https://github.com/collapser/collapser" \
+      org.opencontainers.image.documentation="https://github.com/collapser/collapser#readme" \
       org.opencontainers.image.base.name="${RUNTIME_IMAGE}"
 # As numbers, so that Kubernetes can tell that it is not root.
 USER 65532:65532
@@ -62,6 +65,7 @@ FROM program AS collapser
 LABEL org.opencontainers.image.title="collapser" \
       org.opencontainers.image.description="A gRPC sidecar that lets one backend call answer all who ask the same at the same time"
 EXPOSE 50052 2112
-# Asks at GRPC_PORT. With TLS towards callers or a unix: socket, ask --http http://127.0.0.1:2112/health instead.
-HEALTHCHECK --interval=10s --timeout=3s --start-period=5s CMD ["/collapser", "healthcheck"]
+# Over HTTP, which is the same with and without TLS towards callers. Where METRICS_PORT is another, --health-cmd says it.
+HEALTHCHECK --interval=10s --timeout=3s --start-period=5s \
+  CMD ["/collapser", "healthcheck", "--http", "http://127.0.0.1:2112/health"]
 CMD ["serve"]

@@ -106,3 +106,5 @@ async function graph(): Promise<Graph> {
   if (!success) throw new Error("Cannot list the packages: deno info failed");
   return JSON.parse(new TextDecoder().decode(stdout));
 }
+
+if (import.meta.main) console.log(await billOfMaterials());

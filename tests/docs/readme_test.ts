@@ -7,6 +7,7 @@
 
 import { assert, assertEquals, assertGreater, assertMatch } from "@std/assert";
 import config from "../../deno.json" with { type: "json" };
+import { DEFAULT_IMAGE } from "../../lib/inject/mod.ts";
 import { ProxyCounters } from "../../lib/observe/mod.ts";
 import { createMetrics } from "../../lib/telemetry/mod.ts";
 import { expositionTypes } from "../support/exposition.ts";
@@ -17,9 +18,10 @@ const ROOT = new URL("../../", import.meta.url);
 const PAGES = [
   "README.md",
   "CONTRIBUTING.md",
-  ...["admin", "architecture", "kubernetes", "operating", "stall", "tax"].map((name) =>
-    `docs/${name}.md`
-  ),
+  "SECURITY.md",
+  ...["admin", "architecture", "kubernetes", "meshes", "operating", "stall", "support", "tax"].map((
+    name,
+  ) => `docs/${name}.md`),
 ];
 
 /** The page whose commands are run; those of experiments in docs/ take minutes, and other people's proxies. */
@@ -30,6 +32,7 @@ const WAYS: readonly (readonly [RegExp, (command: string) => Promise<void> | voi
   [/\bdeno(@\S+)? task test$/, taskExists], // it is what runs this
   [/^deno task (compile|bench:load|interop|fuzz|soak)\b/, taskExists], // each has its own test
   [/^docker build --target (\w+) /, dockerTargetExists],
+  [/^docker run --rm --network host -e BACKEND_ADDRESS=\S+ (\S+)$/, imageIsOurs],
   [/^kubectl kustomize (\S+)/, folderIsKustomized],
   [/^make (.+)/, makeTargetsExist],
   [/^curl .*\/api\/purge/, purges],
@@ -199,6 +202,11 @@ function taskExists(command: string): void {
 async function dockerTargetExists(command: string): Promise<void> {
   const [, target] = /--target (\S+)/.exec(command) ?? [];
   assertMatch(await textOf("Dockerfile"), new RegExp(`^FROM \\S+ AS ${target}$`, "m"));
+}
+
+/** Whether the image is the one that is published, of this version. */
+function imageIsOurs(command: string): void {
+  assertEquals(command.split(" ").at(-1), DEFAULT_IMAGE);
 }
 
 async function folderIsKustomized(command: string): Promise<void> {

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { assert, assertEquals } from "@std/assert";
+import { assert, assertEquals, assertMatch } from "@std/assert";
 import config from "../../deno.json" with { type: "json" };
 
 const ROOT = new URL("../../", import.meta.url);
@@ -29,6 +29,30 @@ Deno.test("Dockerfile builds with the Deno that CI tests with", async () => {
   const [, version] = /^want=(\S+)$/m.exec(ci) ?? [];
   assert(version !== undefined, ".ci/run pins no version");
   assert(argument("DENO_IMAGE").endsWith(`-${version}`), argument("DENO_IMAGE"));
+});
+
+Deno.test("Dockerfile takes the base of its images by digest, and is the one place that names it", async () => {
+  const digest = /^gcr\.io\/distroless\/cc-debian13:nonroot@sha256:[0-9a-f]{64}$/;
+  assertMatch(argument("RUNTIME_IMAGE"), digest);
+  const listed = await new Deno.Command("git", {
+    args: ["grep", "--untracked", "-l", "distroless/[c]c-"],
+    cwd: ROOT,
+  }).output();
+  assertEquals(new TextDecoder().decode(listed.stdout).trim().split("\n"), ["Dockerfile"]);
+});
+
+Deno.test("Dockerfile asks the sidecar how it is where TLS makes no difference", () => {
+  const asked = lines.filter((line) => line.startsWith("HEALTHCHECK ")).at(-1) ?? "";
+  assertMatch(asked, /"--http", "http:\/\/127\.0\.0\.1:2112\/health"\]$/);
+});
+
+Deno.test("Dockerfile says where its images are from", () => {
+  const [labels = ""] = lines.filter((line) =>
+    line.startsWith("LABEL ") && line.includes("version")
+  );
+  for (const name of ["source", "url", "documentation", "licenses", "revision", "base.name"]) {
+    assert(labels.includes(`org.opencontainers.image.${name}=`), name);
+  }
 });
 
 Deno.test("Dockerfile makes the sidecar when no target is named", () => {

@@ -50,8 +50,8 @@ export interface Caller extends AsyncDisposable {
 /** Longer ones are shown by their digest. */
 const SHOWN_BYTES = 1_024;
 
-/** Said by the server's HTTP stack about the moment. */
-const OF_THE_MOMENT = new Set(["date"]);
+/** Said by the server's HTTP stack about the moment, and by Envoy of how long it waited. */
+const OF_THE_MOMENT = new Set(["date", "x-envoy-upstream-service-time"]);
 
 /** A message as it stands in {@linkcode Seen}. */
 export function show(message: Uint8Array): string {

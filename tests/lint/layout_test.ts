@@ -14,6 +14,7 @@ import { ROOT } from "./rooms.ts";
 const TOP_LEVEL = new Set([
   ".ci",
   ".dockerignore",
+  ".github",
   ".gitignore",
   "CHANGELOG.md",
   "CONTRIBUTING.md",
@@ -21,8 +22,10 @@ const TOP_LEVEL = new Set([
   "LICENSE",
   "Makefile",
   "README.md",
+  "SECURITY.md",
   "bench",
   "build",
+  "charts",
   "deno.json",
   "deno.lock",
   "docs",

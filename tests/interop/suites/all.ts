@@ -1,3 +1,4 @@
+import { ENVOY } from "./envoy_front.ts";
 import { GO } from "./go.ts";
 import { GRPCURL } from "./grpcurl.ts";
 import { H2SPEC } from "./h2spec.ts";
@@ -8,4 +9,13 @@ import { PYTHON } from "./python.ts";
 import type { Suite } from "./suite.ts";
 
 /** Every suite, in the order in which they are run. */
-export const SUITES: readonly Suite[] = [GO, H2SPEC, GRPCURL, HEALTH_PROBE, NODE, PYTHON, JAVA];
+export const SUITES: readonly Suite[] = [
+  GO,
+  H2SPEC,
+  GRPCURL,
+  HEALTH_PROBE,
+  NODE,
+  PYTHON,
+  JAVA,
+  ENVOY,
+];
