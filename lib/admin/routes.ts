@@ -2,6 +2,7 @@ import type { TokenBucket } from "../connection/mod.ts";
 import type { BucketsByAddress } from "./buckets_by_address.ts";
 import { assetResponse, ASSETS } from "./assets.ts";
 import { configurationOf } from "./configuration.ts";
+import { drain } from "./draining.ts";
 import { isKnownHost } from "./known_host.ts";
 import { notFound, respond, respondJson, respondText, tooMany } from "./responses.ts";
 import type { Site } from "./site.ts";
@@ -39,6 +40,7 @@ const ROUTES: ReadonlyMap<string, Route> = new Map<string, Route>([
   ["/api/keys", telling(({ sources }) => respondJson(keysOf(sources, MAX_LISTED)))],
   ["/api/config", telling(({ sources }) => respondJson(configurationOf(sources)))],
   ["/api/events", telling(events)],
+  ["/api/drain", { reads: false, answer: drain }],
   ["/api/purge", { reads: false, answer: purge }],
 ]);
 
@@ -48,7 +50,13 @@ export type Serving = "everything" | "figures";
 /** Answers one request. Never rejects: what fails is logged and a 500. */
 export async function answer(
   site: Site,
-  { request, address, serving }: { request: Request; address: string; serving: Serving },
+  { request, address, serving, isPrivate }: {
+    request: Request;
+    address: string;
+    serving: Serving;
+    /** Only this machine reaches the listener, and the question is from here. */
+    isPrivate: boolean;
+  },
 ): Promise<Response> {
   if (request.url.length > MAX_URL_CHARS) return respondText("URL too long\n", { status: 414 });
   const url = new URL(request.url);
@@ -65,7 +73,7 @@ export async function answer(
     const bucket = route.buckets?.(site).of(address);
     const refusal = route.reads ? refuseToRead(request, bucket) : undefined;
     // The server leaves the body of a HEAD out, and keeps its length.
-    return refusal ?? await route.answer(site, { request, url, address });
+    return refusal ?? await route.answer(site, { request, url, address, isPrivate });
   } catch (error) {
     site.sources.log.error("Admin page failed", { path: pathname, stack: Deno.inspect(error) });
     return respondText("Internal error: see the log\n", { status: 500 });

@@ -18,6 +18,12 @@ export interface AdminSources {
     readonly origins: ReadonlyMap<string, Origin>;
     readonly warnings: readonly string[];
   };
+  /** The sidecar's way out. */
+  readonly drain: {
+    readonly state: "serving" | "draining" | "drained";
+    /** Begins, if nobody has. */
+    begin(): void;
+  };
   /** The token that calls which change something must bring, as it is now; without one no such call exists. */
   readonly adminToken: () => string | undefined;
   readonly version: string;

@@ -1,4 +1,5 @@
 import { type HttpServer, serveHttp } from "../http/mod.ts";
+import { isLoopback } from "./loopback.ts";
 import { answer, type Serving } from "./routes.ts";
 import { Site } from "./site.ts";
 import type { AdminSources } from "./sources.ts";
@@ -57,7 +58,10 @@ function serve(site: Site, { hostname, port }: ListenAt, serving: Serving): Http
   return serveHttp({
     hostname,
     port,
-    handler: (request, address) => answer(site, { request, address, serving }),
+    handler(request, address) {
+      const isPrivate = isLoopback(hostname) && isLoopback(address);
+      return answer(site, { request, address, serving, isPrivate });
+    },
     onTrouble: ({ message }) => site.unaccepted(message),
   });
 }

@@ -7,6 +7,8 @@ export interface Asking {
   readonly request: Request;
   readonly url: URL;
   readonly address: string;
+  /** Only this machine reaches the listener, and the question is from here. */
+  readonly isPrivate: boolean;
 }
 
 /** `POST /api/purge?method=/pkg.Service/Method`: drops what is stored, of one method or all. */
@@ -28,10 +30,14 @@ export function purge(site: Site, asking: Asking): Response {
 }
 
 /** Why a call that would change something is not made; undefined when it may be. */
-function refuse(site: Site, asking: Asking): Response | undefined {
+export function refuse(
+  site: Site,
+  asking: Asking,
+  { needsToken }: { needsToken: boolean } = { needsToken: true },
+): Response | undefined {
   const { request, address } = asking;
   const { log } = site.sources;
-  const adminToken = site.sources.adminToken();
+  const adminToken = needsToken ? site.sources.adminToken() : "";
   if (adminToken === undefined) return notFound();
   if (request.method !== "POST") {
     return respondText("Only POST here\n", { status: 405, headers: { allow: "POST" } });
@@ -39,7 +45,7 @@ function refuse(site: Site, asking: Asking): Response | undefined {
   if (!isOwnOrigin(asking)) return respondText("Not from another site\n", { status: 403 });
   const nowMs = performance.now();
   // A right token is heard whatever others at its address have tried: else anybody there could shut its owner out.
-  if (!isAuthorized(request.headers.get("authorization"), adminToken)) {
+  if (needsToken && !isAuthorized(request.headers.get("authorization"), adminToken)) {
     const failures = site.failures.of(address);
     if (!failures.take(1, nowMs)) return tooMany(failures.waitMs(1, nowMs));
     log.warn("Refused an admin call without the token", { address });

@@ -2,6 +2,7 @@ import type { Command } from "./command.ts";
 import { BACKEND } from "./commands/backend.ts";
 import { CHECK } from "./commands/check.ts";
 import { DEMO } from "./commands/demo.ts";
+import { DRAIN } from "./commands/drain.ts";
 import { HEALTHCHECK } from "./commands/healthcheck.ts";
 import { INJECT } from "./commands/inject.ts";
 import { LOAD } from "./commands/load.ts";
@@ -22,5 +23,6 @@ export const COMMANDS: readonly Command[] = [
   STALL,
   CHECK,
   INJECT,
+  DRAIN,
   HEALTHCHECK,
 ];

@@ -76,6 +76,16 @@ export const ROOMS: Runners = {
       (text) => inject(text, { image: image ?? DEFAULT_IMAGE, services }),
     );
   },
+  async drain({ url, token, tokenPath }, options) {
+    const { tellToDrain } = await import("../sidecar/mod.ts");
+    try {
+      const read = tokenPath === undefined ? token : (await Deno.readTextFile(tokenPath)).trim();
+      return await tellToDrain({ url, token: read }, options);
+    } catch (error) {
+      const why = error instanceof Error ? error.message : String(error);
+      return { drained: false, detail: `the token cannot be read: ${why}` };
+    }
+  },
   async probe(target, options) {
     const { probe } = await import("../measure/mod.ts");
     return await probe(target, options);

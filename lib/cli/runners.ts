@@ -73,5 +73,13 @@ export interface Runners {
   tax(request: TaxRequest): Promise<number>;
   stall(options: StallOptions): Promise<number>;
   inject(request: InjectRequest): Promise<number>;
+  drain(
+    target: {
+      readonly url: string;
+      readonly token: string | undefined;
+      readonly tokenPath: string | undefined;
+    },
+    options: { timeoutMs: number },
+  ): Promise<{ readonly drained: boolean; readonly detail: string }>;
   probe(target: ProbeTarget, options: { timeoutMs: number }): Promise<ProbeResult>;
 }

@@ -1,5 +1,6 @@
 /**
- * A small HTTP/1.1 server (RFC 9110, RFC 9112) for what scrapers, probes and people ask.
+ * A small HTTP/1.1 server (RFC 9110, RFC 9112) for what scrapers, probes and people ask, and a way to ask such a server
+ * one thing ({@linkcode askHttp}).
  *
  * It exists because the platform's own server cannot be bounded: the first accept that fails for want of a descriptor
  * ends it for good, and a request that never ends is waited for without end. This one stands on the accept loop that
@@ -18,6 +19,7 @@
  *
  * @module
  */
+export { askHttp, type HttpAnswer, type HttpQuestion } from "./ask_http.ts";
 export {
   type HttpHandler,
   type HttpServer,

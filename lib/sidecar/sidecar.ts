@@ -4,6 +4,7 @@ import { Proxy } from "../proxy/mod.ts";
 import { createMetrics, type Logger, loggingObserver, type Metrics } from "../telemetry/mod.ts";
 import { dialPlain, dialTls, type Listening, resolveHost, Timers } from "../transport/mod.ts";
 import { callersTrouble, listenForCallers } from "./callers.ts";
+import { Draining } from "./draining.ts";
 import { openFiles, type SidecarFiles } from "./files.ts";
 import { KEY_CODEC } from "./key_codec.ts";
 import { proxyOptions } from "./proxy_options.ts";
@@ -90,7 +91,7 @@ export function startSidecar(
     get alarms() {
       return timers.pending;
     },
-    stop: () => stopSidecar(settings, { ...opened, proxy, metrics, timers, files }),
+    stop: () => stopSidecar({ ...opened, proxy, metrics, timers, files }),
   };
 }
 
@@ -104,7 +105,7 @@ function openPorts(
     files: SidecarFiles;
     background: SettingsBackground;
   },
-): { listening: Listening; admin: Admin } {
+): { draining: Draining; listening: Listening; admin: Admin } {
   const { proxy, metrics, log, timers, files, background } = parts;
   const { origins = new Map(), warnings = [] } = background;
   let listening: Listening | undefined;
@@ -114,6 +115,7 @@ function openPorts(
       certificates: files.certificates.callers,
       log,
     });
+    const draining = new Draining(settings, { proxy, listening });
     const admin = startAdmin({
       hostname: settings.metricsHost,
       port: settings.metricsPort,
@@ -124,11 +126,17 @@ function openPorts(
       proxy,
       configuration: { settings, origins, warnings },
       adminToken: () => files.adminToken.current,
+      drain: {
+        get state() {
+          return draining.state;
+        },
+        begin: () => void draining.run().then((left) => log.info("Drained", { calls_ended: left })),
+      },
       version: VERSION,
       commit: COMMIT,
       log,
     });
-    return { listening, admin };
+    return { draining, listening, admin };
   } catch (error) {
     listening?.close();
     metrics.stop();
@@ -147,9 +155,8 @@ function hasOwnPages({ adminHost, adminPort, metricsHost, metricsPort }: Setting
 }
 
 async function stopSidecar(
-  settings: Settings,
   parts: {
-    listening: Listening;
+    draining: Draining;
     admin: Admin;
     proxy: Proxy;
     metrics: Metrics;
@@ -157,13 +164,8 @@ async function stopSidecar(
     files: SidecarFiles;
   },
 ): Promise<number> {
-  const { listening, admin, proxy, metrics, timers, files } = parts;
-  proxy.announceEnd();
-  if (settings.drainDelayMs > 0) {
-    await new Promise((resolve) => setTimeout(resolve, settings.drainDelayMs));
-  }
-  listening.close();
-  const left = await proxy.drain(settings.drainTimeoutMs);
+  const { draining, admin, proxy, metrics, timers, files } = parts;
+  const left = await draining.run();
   await Promise.all([atMost(BACKENDS_CLOSE_MS, proxy.closed), files.stop(), admin.close()]);
   metrics.stop();
   timers.stop();

@@ -42,6 +42,10 @@ export async function collapser(args: string, around: Surroundings = {}): Promis
       tax: note("tax"),
       stall: note("stall"),
       inject: note("inject"),
+      drain: async (...given) => {
+        await note("drain")(...given);
+        return { drained: true, detail: "drained" };
+      },
       probe: async (...given) => {
         await note("probe")(...given);
         return { healthy: true, detail: "serving" };

@@ -81,12 +81,13 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       "proxy",
       "config",
       "telemetry",
+      "http",
       "admin",
     ],
     types: ["downstream"],
   },
   measure: {
-    imports: ["wire", "grpc", "connection", "transport", "proxy", "sidecar", "telemetry"],
+    imports: ["wire", "grpc", "connection", "transport", "proxy", "http", "sidecar", "telemetry"],
     folders: {
       report: { imports: [] },
       client: { imports: [] },

@@ -35,6 +35,14 @@ export function podsOf(reading: Reading, folder?: string): Pod[] {
     );
 }
 
+/** The pods that have collapser among their containers, with it. */
+export function plainOf(reading: Reading): { pod: Pod; collapser: Json }[] {
+  return podsOf(reading).flatMap((pod) => {
+    const collapser = pod.spec.containers.find(isCollapser);
+    return collapser === undefined ? [] : [{ pod, collapser }];
+  });
+}
+
 /** The pods that have a sidecar, with it. */
 export function sidecarsOf(reading: Reading): { pod: Pod; sidecar: Json }[] {
   return podsOf(reading).flatMap((pod) => {

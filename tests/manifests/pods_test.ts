@@ -10,7 +10,7 @@ import { readSettings, type Settings } from "../../lib/config/mod.ts";
 import { DEFAULT_IMAGE, inject, PORT_NAMES } from "../../lib/inject/mod.ts";
 import type { Json } from "./go_program.ts";
 import { manifestTest, skippedWithoutGo } from "./manifest_test_case.ts";
-import { containersOf, isOurs, podsOf, sidecarsOf, variableOf } from "./pods.ts";
+import { containersOf, isOurs, plainOf, podsOf, sidecarsOf, variableOf } from "./pods.ts";
 
 const EXAMPLE = "examples/your-service";
 const WITH_SIDECAR = [
@@ -159,6 +159,36 @@ manifestTest("manifests have in their component the sidecar that inject writes",
   const [step] = builds[`${EXAMPLE}/step_1`]!.filter(({ kind }) => kind === "Deployment");
   assertEquals(step, JSON.parse(done.text));
 });
+
+manifestTest(
+  "manifests let the service outlive collapser where both are told to end at once",
+  (reading) => {
+    const plain = plainOf(reading);
+    assertEquals(plain.map(({ pod }) => pod.where.split(":")[0]), [`${EXAMPLE}/plain_container`]);
+    for (const { pod: { where, spec }, collapser } of plain) {
+      assertEquals(collapser.lifecycle.preStop.exec.command, ["/collapser", "drain"], where);
+      const { drainDelayMs, drainTimeoutMs, backendTimeoutMs } = settingsOf(collapser);
+      const server = spec.containers.find(({ name }: Json) => name === "server");
+      const pauseMs = server.lifecycle.preStop.sleep.seconds * 1_000;
+      assertGreater(drainDelayMs, 0, where);
+      assertGreater(pauseMs, drainDelayMs + drainTimeoutMs, where);
+      assertGreater(spec.terminationGracePeriodSeconds * 1_000, pauseMs + backendTimeoutMs, where);
+    }
+  },
+);
+
+manifestTest(
+  "manifests have the same container plain as beside, but for how it ends",
+  (reading) => {
+    const { collapser } = plainOf(reading)[0]!;
+    const beside = sidecarsOf(reading).find(({ pod }) => pod.where.startsWith(EXAMPLE))!.sidecar;
+    const { lifecycle: _, env, ...plain }: Json = collapser;
+    const { restartPolicy: __, env: known, ...rest }: Json = beside;
+    assertEquals(plain, rest);
+    const own = env.filter(({ name }: Json) => !name.startsWith("DRAIN_"));
+    assertEquals(own, known);
+  },
+);
 
 /** What the sidecar makes of its container's variables. */
 function settingsOf(sidecar: Json): Settings {
