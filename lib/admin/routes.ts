@@ -5,9 +5,10 @@ import { configurationOf } from "./configuration.ts";
 import { drain } from "./draining.ts";
 import { isKnownHost } from "./known_host.ts";
 import { notFound, respond, respondJson, respondText, tooMany } from "./responses.ts";
+import { reportOf } from "./report.ts";
 import type { Site } from "./site.ts";
 import { flightsOf, keysOf } from "./status.ts";
-import { type Asking, purge } from "./writing.ts";
+import { type Asking, purge, switchOn } from "./writing.ts";
 
 /** Longest URL that is read: as long as one of ours gets, with room for a method's name. */
 const MAX_URL_CHARS = 2_048;
@@ -39,9 +40,11 @@ const ROUTES: ReadonlyMap<string, Route> = new Map<string, Route>([
   ["/api/flights", telling(({ sources }) => respondJson(flightsOf(sources, MAX_LISTED)))],
   ["/api/keys", telling(({ sources }) => respondJson(keysOf(sources, MAX_LISTED)))],
   ["/api/config", telling(({ sources }) => respondJson(configurationOf(sources)))],
+  ["/api/report", telling(({ sources }) => respondJson(reportOf(sources)))],
   ["/api/events", telling(events)],
   ["/api/drain", { reads: false, answer: drain }],
   ["/api/purge", { reads: false, answer: purge }],
+  ["/api/methods/on", { reads: false, answer: switchOn }],
 ]);
 
 /** What a listener serves: everything, or what machines ask alone. */

@@ -29,6 +29,21 @@ export function purge(site: Site, asking: Asking): Response {
   return respondJson({ method: method ?? null, purged });
 }
 
+/** `POST /api/methods/on?method=/pkg.Service/Method`: puts a method back that verify has taken out. */
+export function switchOn(site: Site, asking: Asking): Response {
+  const refusal = refuse(site, asking);
+  if (refusal !== undefined) return refusal;
+  const method = asking.url.searchParams.get("method");
+  if (method === null || [...asking.url.searchParams].length > 1) {
+    return respondText("Expected one parameter: method\n", { status: 400 });
+  }
+  if (!site.sources.proxy.trial.switchOn(method)) {
+    return respondText("No such method was taken out\n", { status: 404 });
+  }
+  site.sources.log.info("Method is on trial again", { method });
+  return respondJson({ method, on: true });
+}
+
 /** Why a call that would change something is not made; undefined when it may be. */
 export function refuse(
   site: Site,

@@ -47,6 +47,18 @@ export function compileKeyPolicy(
     !ignored.has(name) && (only === undefined ? !isIgnoredInKey(name) : only.has(name));
 }
 
+/** Fields that the sidecar reads itself, so they are never part of a list or a key. */
+export const CONTROL_FIELDS: ReadonlySet<string> = new Set([
+  "grpc-timeout",
+  "cache-control",
+  "x-collapser-debug",
+]);
+
+/** Whether a key tells calls apart by request metadata of this name, for a reply that depends on it. */
+export function tellsApart(inKey: (name: string) => boolean, name: string): boolean {
+  return !CONTROL_FIELDS.has(name) && (!isKeyMetadata(name) || inKey(name));
+}
+
 /** Whether the field is metadata, and so subject to the policy, rather than always or never in the key. */
 export function isKeyMetadata(name: string): boolean {
   return !NOT_METADATA.has(name);

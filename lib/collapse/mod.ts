@@ -32,12 +32,14 @@ export type { HotKey } from "./hot_keys.ts";
 export {
   bodyKey,
   compileKeyPolicy,
+  CONTROL_FIELDS,
   headKey,
   isKeyMetadata,
   type KeyCodec,
   type KeyPolicy,
   pathInKey,
   perCallKey,
+  tellsApart,
 } from "./key.ts";
 export type { CollapseLimits, JoinLimits } from "./limits.ts";
 export { RecentKeys, withRecentKeys } from "./recent_keys.ts";

@@ -208,7 +208,14 @@ export const OPTION_TABLE = {
   verifyRatio: option("COLLAPSER_VERIFY_RATIO", RATIO, {
     group: "collapsing",
     fallback: "0.01",
-    help: "share of followers that `verify` re-runs",
+    help:
+      "share of the calls answered with another's answer that `verify` re-runs; a method's first " +
+      "20 always",
+  }),
+  verifyMaxConcurrent: option("COLLAPSER_VERIFY_MAX_CONCURRENT", count({ min: 1 }), {
+    group: "collapsing",
+    fallback: "2",
+    help: "such re-runs at once for one backend",
   }),
   joinMaxAgeMs: option("COLLAPSER_JOIN_MAX_AGE", DURATION, {
     group: "collapsing",

@@ -17,17 +17,6 @@ const LEAVE_UNSET = "leave it unset";
 
 /** What is missing, one row per feature; a row goes when its feature comes. */
 export const UNBUILT: readonly Unbuilt[] = [
-  {
-    env: "COLLAPSER_MODE",
-    values: "`shadow`, `verify`",
-    asks: (s) => s.mode === "shadow" || s.mode === "verify",
-    instead: "use collapse or off",
-  },
-  {
-    env: "COLLAPSER_VERIFY_RATIO",
-    asks: (s) => s.verifyRatio !== 0.01,
-    instead: LEAVE_UNSET,
-  },
   whole("COLLAPSER_SHARED_CACHE", "sharedCacheUrl"),
 ];
 

@@ -1,6 +1,14 @@
-import { bodyKey, decide, type Flight, takesAge } from "../collapse/mod.ts";
+import {
+  type Alone,
+  bodyKey,
+  decide,
+  type Flight,
+  type KeyHead,
+  takesAge,
+} from "../collapse/mod.ts";
 import { MESSAGE_PREFIX_BYTES, STATUS } from "../grpc/mod.ts";
 import type { PassReason } from "../observe/mod.ts";
+import type { ShadowAnswer } from "../trial/mod.ts";
 import type { Field, FrameLog } from "../wire/mod.ts";
 import type { Stream } from "../connection/mod.ts";
 import type { TimedCall } from "./call_clock.ts";
@@ -10,7 +18,7 @@ import { FlightCall } from "./flight_call.ts";
 import type { FlightWaiter } from "./flight_waiter.ts";
 import { GatheringCall } from "./gathering_call.ts";
 import { ownHealthReply } from "./health_reply.ts";
-import { type PassedCall, Passthrough } from "./passthrough.ts";
+import { type PassedCall, Passthrough, type Witness } from "./passthrough.ts";
 import { mayRefresh, Refresh } from "./refresh.ts";
 import { NO_FIELDS, readRequestFields, type RequestFields } from "./request_fields.ts";
 import type { RequestRoute } from "./request_route.ts";
@@ -41,13 +49,13 @@ export class Call extends GatheringCall<Call> implements FlightWaiter, PassedCal
       if (read.wantsDebug) this.debug = new DebugLog(this.session.context.buffered);
       if (read.timeoutMs !== undefined) this.deadlineMs = this.receivedMs + read.timeoutMs;
     }
-    const { keyHead, asksHealth, isCircular } = this.route;
+    const { awaitsMessage, isCircular } = this.route;
     const { instance } = this.session.connection.peer;
     if (isCircular || instance !== 0 && this.session.context.instances.has(instance)) {
       return this.failOwn({ kind: "unreachable", why: "it leads back here" });
     }
-    if (endStream) this.#pass(this.#passReason, this.newLog(), true); // no message is not the same as an empty one
-    else if (keyHead === undefined && !asksHealth) this.#pass(this.#passReason);
+    if (endStream) this.#pass(this.#passReason, { headEndsStream: true }); // no message is not the same as an empty one
+    else if (!awaitsMessage) this.#pass(this.#passReason);
     else this.session.awaitMessage(this);
   }
 
@@ -61,13 +69,14 @@ export class Call extends GatheringCall<Call> implements FlightWaiter, PassedCal
   answer(bytes: Uint8Array, from: number, to: number): void {
     const { context: { codec, map }, connection: { nowMs } } = this.session;
     const { keyHead: head, method } = this.route;
-    if (head === undefined) return this.#answerHealth(bytes, from, to);
+    if (head === undefined) return this.#answerApart(bytes, from, to);
     method.behaviour.saw("unary", nowMs);
     const isTooLarge = to - from - MESSAGE_PREFIX_BYTES > method.settings.maxMessageBytes;
     if (isTooLarge) return this.#passWhole(bytes, from, to, "size");
     if (this.#fields.isAlone) return this.#passWhole(bytes, from, to, "no_store");
     const key = this.ownKey + bodyKey(bytes, from, to, codec);
     const decided = decide(map, { head, bodyKey: key }, this.#fields, nowMs);
+    if (method.trial !== undefined) this.#followedAnswer(decided, bytes, from, to);
     if (typeof decided !== "string") {
       if (!decided.stored) this.#join(decided);
       else if (!decided.isStale(nowMs)) this.#readStored(decided, "hit");
@@ -92,12 +101,48 @@ export class Call extends GatheringCall<Call> implements FlightWaiter, PassedCal
     const isWhole = !this.isWithinMessage && this.body?.log !== undefined;
     // Its message is there and it has waited for the end in vain: others need not.
     if (isWhole && method.behaviour.at(nowMs) === "unary") method.behaviour.saw("streaming", nowMs);
-    this.#pass(this.route.keyHead === undefined ? "method" : "streaming");
+    this.#pass(this.route.head === undefined ? "method" : "streaming");
   }
 
   /** The caller's connection holds too much for the rest of the message to be awaited. */
   passUnfinished(): void {
-    this.#pass(this.route.keyHead === undefined ? "method" : "size");
+    this.#pass(this.route.head === undefined ? "method" : "size");
+  }
+
+  /** Has a sample of those who are given another's answer compare it with one of their own. */
+  #followedAnswer(
+    decided: Flight<FlightCall> | Alone,
+    bytes: Uint8Array,
+    from: number,
+    to: number,
+  ) {
+    if (typeof decided === "string") return;
+    const { route: { list, method }, perCall, deadlineMs } = this;
+    const follower = { method, asker: { list, perCall }, deadlineMs };
+    const copy = () => this.copyOf(bytes, from, to);
+    this.followed = this.session.context.verifier.follow(decided, follower, copy);
+  }
+
+  /** The whole message of a call that shares nothing is there. */
+  #answerApart(bytes: Uint8Array, from: number, to: number): void {
+    if (this.route.shadowHead === undefined) this.#answerHealth(bytes, from, to);
+    else this.#rehearse(this.route.shadowHead, bytes, from, to);
+  }
+
+  /** The call has a backend call to itself, and is counted as what it would have been. */
+  #rehearse(head: KeyHead<ShadowAnswer>, bytes: Uint8Array, from: number, to: number): void {
+    const { context: { codec, shadow }, connection: { nowMs } } = this.session;
+    const { list, method } = this.route;
+    method.behaviour.saw("unary", nowMs);
+    if (!this.hasRoom(to - from)) return;
+    const isApart = this.#fields.isAlone ||
+      to - from - MESSAGE_PREFIX_BYTES > method.settings.maxMessageBytes;
+    const key = isApart ? "" : this.ownKey + bodyKey(bytes, from, to, codec);
+    const body = this.whole(bytes, from, to);
+    if (isApart) return this.#pass("mode", { body });
+    const asker = { list, perCall: this.perCall };
+    const question = { method, head, bodyKey: key, asker, wishes: this.#fields };
+    this.#pass("mode", { body, witness: shadow.begins(question, body) });
   }
 
   #answerHealth(bytes: Uint8Array, from: number, to: number): void {
@@ -160,6 +205,7 @@ export class Call extends GatheringCall<Call> implements FlightWaiter, PassedCal
     const { context } = this.session;
     const failed = this.flight!.reply;
     if (this.stream.position > 0 || this.#isTooOld(stale)) return false;
+    this.unfollow();
     context.map.leave(this);
     failed.left(this);
     this.route.method.counters.staleForErrors++;
@@ -186,15 +232,16 @@ export class Call extends GatheringCall<Call> implements FlightWaiter, PassedCal
 
   /** The answer it waited for turned out to be another caller's alone; nothing of it was read. */
   passAfterAll(body: FrameLog): void {
+    this.unfollow();
     this.session.context.map.leave(this);
-    this.#pass("no_store", body);
+    this.#pass("no_store", { body });
   }
 
   // ---- passing through
 
   get #passReason(): PassReason {
-    const { verdict, settings: { mode }, isOff } = this.route.method;
-    if (mode === "off" || isOff) return "mode";
+    const { verdict, settings: { mode }, trial } = this.route.method;
+    if (mode === "off" || trial?.off !== undefined) return "mode";
     return verdict.eligible ? "streaming" : "method";
   }
 
@@ -204,25 +251,34 @@ export class Call extends GatheringCall<Call> implements FlightWaiter, PassedCal
 
   #passWhole(bytes: Uint8Array, from: number, to: number, reason: PassReason): void {
     if (!this.hasRoom(to - from)) return;
-    this.#pass(reason, this.whole(bytes, from, to));
+    this.#pass(reason, { body: this.whole(bytes, from, to) });
   }
 
   /** Makes a backend call for this caller alone, with what there is of its body. */
   #pass(
     reason: PassReason,
-    body: FrameLog = this.body?.take() ?? this.newLog(),
-    headEndsStream = false,
+    { body = this.body?.take() ?? this.newLog(), headEndsStream = false, witness }: {
+      body?: FrameLog;
+      headEndsStream?: boolean;
+      witness?: Witness;
+    } = {},
   ): void {
-    const { keyHead } = this.route;
+    const { keyHead, shadowHead, method } = this.route;
     if (keyHead !== undefined && this.#fields.isOnlyIfCached) {
       body.clear();
       return this.failOwn({ kind: "notStored" }); // what passes is never stored
     }
-    if (!this.hasRoom(0)) return body.clear();
-    this.decide("passed", reason);
+    if (!this.hasRoom(0)) {
+      witness?.left();
+      return body.clear();
+    }
+    if (shadowHead !== undefined && witness === undefined) {
+      this.session.context.shadow.passes(method);
+    }
+    this.decide("passed", shadowHead === undefined ? reason : "mode");
     this.phase = "passing";
     this.awaitDeadline();
-    this.own = new Passthrough(this, body, this.body?.scanner, headEndsStream);
+    this.own = new Passthrough(this, body, this.body?.scanner, { headEndsStream, witness });
     this.source = this.own.exchange.reply;
     this.own.start();
   }

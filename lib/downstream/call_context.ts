@@ -1,5 +1,6 @@
 import type { KeyCodec } from "../collapse/mod.ts";
 import type { ProxyCounters } from "../observe/mod.ts";
+import type { Shadow, Verifier } from "../trial/mod.ts";
 import type { BackendInstances } from "../upstream/mod.ts";
 import type { BufferedBytes } from "../wire/mod.ts";
 import type { FlightCall } from "./flight_call.ts";
@@ -12,6 +13,8 @@ export interface CallContext extends FlightContext<FlightCall> {
   readonly counters: ProxyCounters;
   readonly methods: MethodTable;
   readonly missed: MissedSharing;
+  readonly shadow: Shadow;
+  readonly verifier: Verifier;
   readonly codec: KeyCodec;
   /** Backends that are processes of this program: a caller that says the same as one of them is that one. */
   readonly instances: Pick<BackendInstances, "has">;

@@ -1,4 +1,4 @@
-import type { Flight, Reply, Waiter } from "../collapse/mod.ts";
+import { type Flight, tellsApart, type Waiter } from "../collapse/mod.ts";
 import {
   endsStale,
   hasOutgrown,
@@ -9,18 +9,13 @@ import {
   standIn,
 } from "../freshness/mod.ts";
 import { STATUS } from "../grpc/mod.ts";
-import {
-  Exchange,
-  type ExchangeOwner,
-  NO_DEADLINE,
-  NO_STATUS,
-  type ReplySource,
-} from "../upstream/mod.ts";
+import { Exchange, type ExchangeOwner, NO_DEADLINE } from "../upstream/mod.ts";
 import { FrameLog } from "../wire/mod.ts";
 import type { FlightContext, Waiting as WaitingFor } from "./flight_context.ts";
 import { mostPatient, type Patience } from "./flight_time.ts";
 import { type FlightTarget, type FlightWaiter, waitersOf } from "./flight_waiter.ts";
-import { type MethodSettings, tellsApart } from "./method_settings.ts";
+import type { MethodSettings } from "./method_settings.ts";
+import { FlightReply } from "./flight_reply.ts";
 import { makeRoom, slideWindow } from "./reply_window.ts";
 
 /** A result kept longer than this moves into storage of its own (see `FrameLog.settle`). */
@@ -28,22 +23,13 @@ const SETTLE_ABOVE_MS = 1_000;
 
 type Waiting = WaitingFor<FlightCall>;
 
-/** Stands in for a request that is not needed any more. */
-const NO_BODY = new FrameLog();
-
 /**
  * The one backend call of a flight, and the reply it gathers for all who wait. Afterwards only the reply is left:
  * thousands of them may be kept.
  */
-export class FlightCall implements Reply, ReplySource, ExchangeOwner {
+export class FlightCall extends FlightReply implements ExchangeOwner {
   /** Set right after it was made, since each needs the other. */
   flight!: Flight<FlightCall>;
-  /** The reply as far as it has come. */
-  log = NO_BODY;
-  ended = false;
-  status = NO_STATUS;
-  largestListBytes = 0;
-  knowsMethod = false;
   /** Callers that read it as a stored result and are not done. */
   readers = 0;
   #context: FlightContext<FlightCall>;
@@ -54,6 +40,7 @@ export class FlightCall implements Reply, ReplySource, ExchangeOwner {
   #holder: Waiting | undefined = undefined;
 
   constructor(context: FlightContext<FlightCall>) {
+    super();
     this.#context = context;
   }
 
@@ -65,10 +52,6 @@ export class FlightCall implements Reply, ReplySource, ExchangeOwner {
   /** What is in force for the method, once the call was started. */
   get #settings(): MethodSettings {
     return this.#target!.method.settings;
-  }
-
-  get heldBytes(): number {
-    return this.log.heldBytes;
   }
 
   /** Makes the backend call for `body` with this caller's metadata and deadline. */
@@ -88,6 +71,7 @@ export class FlightCall implements Reply, ReplySource, ExchangeOwner {
     });
     this.#exchange = exchange;
     this.#target = target;
+    if (target.method.trial !== undefined) this.asker = { list: target.list, perCall };
     this.#holder?.holds(0);
     this.#leader = this.#holder = leader;
     this.log = exchange.reply.log;
@@ -152,7 +136,7 @@ export class FlightCall implements Reply, ReplySource, ExchangeOwner {
   replyGrew(): void {
     const { flight } = this;
     const exchange = this.#exchange;
-    if (exchange !== undefined) this.#note(exchange.reply);
+    if (exchange !== undefined) this.note(exchange.reply);
     if (hasOutgrown(this.log, this.#settings)) flight.sealed = true;
     else if (exchange !== undefined) makeRoom(exchange.reply, this.#settings);
     this.#heedWords(exchange);
@@ -168,13 +152,15 @@ export class FlightCall implements Reply, ReplySource, ExchangeOwner {
     timers.cancel(exchange);
     this.ended = true;
     this.status = reply.status;
-    this.#note(reply);
+    this.backendName = exchange.servedBy;
+    this.note(reply);
     this.#heedWords(exchange);
     if (this.#exchange === undefined) return; // nobody was left
     this.#account(0); // a backend may answer what it has not taken
     this.#exchange = this.#leader = this.#holder = undefined;
     exchange.clearBody();
     const fresh = this.#settings;
+    this.#target!.method.counters.ledMs += nowMs - flight.startedMs;
     if (hasOutgrown(log, fresh)) flight.sealed = true;
     const isGood = !reply.isBrokenOff && (reply.status === STATUS.ok ||
       fresh.cacheErrors && reply.failure === undefined);
@@ -192,17 +178,11 @@ export class FlightCall implements Reply, ReplySource, ExchangeOwner {
     this.#relayToAll();
   }
 
-  /** Keeps what waiters ask of the reply: it may be read when nothing else is left of the exchange. */
-  #note({ largestListBytes, knowsMethod }: ReplySource): void {
-    this.largestListBytes = largestListBytes;
-    this.knowsMethod = knowsMethod;
-  }
-
   /** Does what the reply's metadata says so far about sharing it. */
   #heedWords(exchange: Exchange | undefined): void {
     if (exchange === undefined) return;
     const { ended, failure, cache } = exchange.reply;
-    const isInKey = (name: string) => tellsApart(this.#settings, name);
+    const isInKey = (name: string) => tellsApart(this.#settings.inKey, name);
     if (isForOneAlone(cache, isInKey)) return this.#turnFollowersAway(exchange);
     if (cache?.isNoCache) this.flight.sealed = true;
     if (ended && failure === undefined) this.#context.map.endTrial(this.flight);

@@ -8,6 +8,9 @@ import type { MethodSettings } from "./method_settings.ts";
 export interface FlightTarget extends Target {
   readonly method: Target["method"] & {
     readonly settings: MethodSettings;
+    /** Leaders of a method that is on trial are noted. */
+    readonly trial: object | undefined;
+    readonly counters: { ledMs: number };
   };
 }
 

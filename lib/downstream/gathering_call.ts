@@ -38,7 +38,11 @@ export abstract class GatheringCall<Self> extends ReadingCall<Self> {
   /** The whole request, to be sent: what was gathered, or else this only message of it. Most calls gather nothing. */
   protected whole(bytes: Uint8Array, from: number, to: number): FrameLog {
     const gathered = this.body?.take();
-    if (gathered !== undefined) return gathered;
+    return gathered ?? this.copyOf(bytes, from, to);
+  }
+
+  /** One more whole request, to be kept beside the one that is sent. */
+  protected copyOf(bytes: Uint8Array, from: number, to: number): FrameLog {
     const log = this.newLog();
     log.appendData(bytes, from, to, true);
     return log;

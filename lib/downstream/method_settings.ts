@@ -1,19 +1,7 @@
-import {
-  compileKeyPolicy,
-  isKeyMetadata,
-  type JoinLimits,
-  type KeyPolicy,
-} from "../collapse/mod.ts";
+import { compileKeyPolicy, type JoinLimits, type KeyPolicy } from "../collapse/mod.ts";
 import { type Freshness, freshnessOf } from "../freshness/mod.ts";
 import type { Mode } from "./method_policy.ts";
 import { type MethodPolicy, NO_POLICY } from "./policy_index.ts";
-
-/** Fields that the sidecar reads itself, so they are never part of a list or a key. */
-export const CONTROL_FIELDS: ReadonlySet<string> = new Set([
-  "grpc-timeout",
-  "cache-control",
-  "x-collapser-debug",
-]);
 
 /** How far calls that may have changed something reach (COLLAPSER_INVALIDATE). */
 export type Invalidate = "service" | "package" | "backend" | "off";
@@ -88,9 +76,4 @@ export class SettingsCompiler {
       readsPerCall: keyHeaders !== undefined || ignoreHeaders !== undefined,
     };
   }
-}
-
-/** Whether the key tells calls of a method apart by request metadata of this name, for a reply that depends on it. */
-export function tellsApart({ inKey }: Pick<MethodSettings, "inKey">, name: string): boolean {
-  return !CONTROL_FIELDS.has(name) && (!isKeyMetadata(name) || inKey(name));
 }

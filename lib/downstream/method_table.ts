@@ -19,6 +19,7 @@ import type { MethodSettings, SettingsCompiler } from "./method_settings.ts";
 import { type MethodPolicy, NO_POLICY, PolicyIndex } from "./policy_index.ts";
 import type { RecentCalls } from "./recent_calls.ts";
 import { Services } from "./services.ts";
+import type { MethodTrial } from "../trial/mod.ts";
 
 /**
  * Methods that a backend has answered, with something other than UNIMPLEMENTED, and what their paths may take together:
@@ -38,7 +39,7 @@ export type Invalidates = "yes" | "no" | "streaming";
 export interface Method {
   readonly path: string;
   /** The table's epoch when the method was judged: of an earlier one it is known no more. */
-  readonly epoch: number;
+  epoch: number;
   readonly service: Service;
   /** What its calls make stale, and what its results are made stale with (COLLAPSER_INVALIDATE). */
   readonly scope: Service;
@@ -54,8 +55,8 @@ export interface Method {
   isConfirmed: boolean;
   readonly behaviour: Behaviour;
   readonly recent: RecentCalls;
-  /** Answers were found to depend on who asks, so that calls go apart. */
-  isOff: boolean;
+  /** What is found out of sharing its answers; undefined for a method that is not on trial. */
+  readonly trial: MethodTrial | undefined;
 }
 
 /** What a method table is made with. */
@@ -64,6 +65,10 @@ export interface MethodTableOptions {
   readonly eligibility: Eligibility;
   readonly counters: ProxyCounters;
   readonly observer: CallObserver;
+  /** What is found out of sharing answers, where somebody does. */
+  readonly trials?: {
+    of(path: string, settings: MethodSettings, policy: unknown): MethodTrial | undefined;
+  };
   /** What is known of a method's descriptor. */
   readonly levelOf?: (service: string, method: string) => IdempotencyLevel | undefined;
   /** A backend has answered a method of this service for the first time. */
@@ -106,7 +111,7 @@ export class MethodTable {
       isConfirmed: false,
       behaviour: new Behaviour(),
       recent: {},
-      isOff: false,
+      trial: undefined,
     };
   }
 
@@ -131,7 +136,7 @@ export class MethodTable {
       isConfirmed: false,
       behaviour: new Behaviour(),
       recent: {},
-      isOff: false,
+      trial: this.#options.trials?.of(path, settings, policy),
     };
     this.#options.counters.unnamed.add(made.counters);
     this.#strangers.add(path, made);
@@ -163,6 +168,22 @@ export class MethodTable {
   setPolicies(policies: readonly NamedPolicy[]): void {
     this.#policies = new PolicyIndex(policies);
     this.#forget();
+  }
+
+  /** The counters of the methods that share answers, and have a label. */
+  *sharing(): Iterable<MethodCounters> {
+    for (const { verdict, settings: { mode }, counters, path } of this.#confirmed.values()) {
+      const shares = verdict.eligible && (mode === "collapse" || mode === "verify");
+      if (shares && counters.label === path) yield counters;
+    }
+  }
+
+  /** Something has changed that decides where calls go: what is remembered of routes is looked at anew. */
+  reroute(): void {
+    this.epoch++;
+    for (const methods of [this.#confirmed, this.#strangers]) {
+      for (const method of methods.values()) method.epoch = this.epoch;
+    }
   }
 
   /** More is known of a service: when that changes a verdict, every method is looked at anew. */

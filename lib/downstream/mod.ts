@@ -33,7 +33,7 @@ export {
   PRIORITIES,
   type Priority,
 } from "./method_policy.ts";
-export { type CommonSettings, CONTROL_FIELDS, SettingsCompiler } from "./method_settings.ts";
+export { type CommonSettings, SettingsCompiler } from "./method_settings.ts";
 export { MethodTable } from "./method_table.ts";
 export { type MethodPolicy, PolicyIndex } from "./policy_index.ts";
 export { type AgeOptions, ConnectionAge } from "./connection_age.ts";

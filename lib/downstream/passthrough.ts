@@ -1,7 +1,13 @@
 import type { Stream } from "../connection/mod.ts";
 import { MessageScanner } from "../grpc/mod.ts";
 import type { Field, FrameLog } from "../wire/mod.ts";
-import { Exchange, type ExchangeOwner, type Failure, type MayQueue } from "../upstream/mod.ts";
+import {
+  Exchange,
+  type ExchangeOwner,
+  type Failure,
+  type GatheredReply,
+  type MayQueue,
+} from "../upstream/mod.ts";
 import type { CallContext } from "./call_context.ts";
 import type { RequestRoute } from "./request_route.ts";
 
@@ -31,6 +37,16 @@ export interface PassedCall {
   failOwn(failure: Failure): void;
 }
 
+/** Somebody who looks on while a reply comes by, and whom nobody waits for. */
+export interface Witness {
+  /** More of the reply is in its log, from which it may be dropped when this returns. */
+  grew(reply: GatheredReply): void;
+  /** The reply has its end; `backend` is the name of who gave it. */
+  ended(reply: GatheredReply, backend: string): void;
+  /** The caller has gone before the end. */
+  left(): void;
+}
+
 /** The backend call that a passed call has to itself: both directions are relayed as they come, with back-pressure. */
 export class Passthrough implements ExchangeOwner {
   readonly exchange: Exchange;
@@ -42,15 +58,17 @@ export class Passthrough implements ExchangeOwner {
   /** DATA of the reply that was handed on. */
   #seenBytes = 0;
   #hasEnded = false;
+  readonly #witness: Witness | undefined;
 
   /** `body` is what there is of the request, credited already; `scanner` has followed it. */
   constructor(
     call: PassedCall,
     body: FrameLog,
     scanner: MessageScanner | undefined,
-    headEndsStream: boolean,
+    { headEndsStream, witness }: { headEndsStream: boolean; witness?: Witness | undefined },
   ) {
     this.#call = call;
+    this.#witness = witness;
     this.#scanner = scanner ?? new MessageScanner();
     this.#takenBytes = this.#creditedBytes = body.dataBytes;
     this.exchange = new Exchange(this, {
@@ -119,11 +137,13 @@ export class Passthrough implements ExchangeOwner {
       const { route: { method }, session: { context } } = this.#call;
       if (!body.ended && !headEndsStream) method.behaviour.saw("streaming", context.timers.nowMs);
     }
+    this.#witness?.grew(reply);
     this.#call.readMore();
   }
 
   replyEnded(): void {
     this.#hasEnded = true;
+    this.#witness?.ended(this.exchange.reply, this.exchange.servedBy);
     this.#changes();
     this.exchange.clearBody(); // a backend may answer what it has not taken, or was not sent
     this.#call.holds(0);
@@ -132,7 +152,10 @@ export class Passthrough implements ExchangeOwner {
 
   /** The call is over, its reply or no: nothing reads the logs any more. */
   release(): void {
-    if (!this.#hasEnded) this.#changes();
+    if (!this.#hasEnded) {
+      this.#changes();
+      this.#witness?.left();
+    }
     this.exchange.release();
   }
 

@@ -2,6 +2,7 @@ import { Waiter } from "../collapse/mod.ts";
 import type { Stream } from "../connection/mod.ts";
 import { STATUS } from "../grpc/mod.ts";
 import type { Outcome, PassReason } from "../observe/mod.ts";
+import type { FollowedAnswer } from "../trial/mod.ts";
 import {
   type Exchange,
   type Failure,
@@ -55,6 +56,8 @@ export abstract class ReadingCall<Self> extends Waiter<FlightCall> {
   protected stored: FlightCall | undefined = undefined;
   /** The backend call that the call has to itself. */
   protected own: Passthrough | undefined = undefined;
+  /** The answer is compared with one of the call's own, once this caller has it. */
+  protected followed: FollowedAnswer | undefined = undefined;
   protected debug: DebugLog | undefined = undefined;
 
   /** `perCall` is the fields that belong to this call alone, `nowMs` when the head came. */
@@ -148,6 +151,7 @@ export abstract class ReadingCall<Self> extends Waiter<FlightCall> {
   /** The caller reset its stream, or its connection is gone. */
   gone(): void {
     if (this.isOver) return;
+    this.unfollow();
     this.#withdraw();
     this.#finish(STATUS.cancelled);
   }
@@ -162,8 +166,15 @@ export abstract class ReadingCall<Self> extends Waiter<FlightCall> {
       session.connection.sendFinalHeaders(stream, fields);
       session.flushSoon();
     }
+    this.unfollow();
     this.#withdraw();
     this.#finish(statusOfFailure(failure).code);
+  }
+
+  /** The call goes without the answer that was to be compared. */
+  protected unfollow(): void {
+    this.followed?.drop();
+    this.followed = undefined;
   }
 
   /** Waits for nothing any more; the backend call ends when nobody else does. */
@@ -184,6 +195,7 @@ export abstract class ReadingCall<Self> extends Waiter<FlightCall> {
     this.stream.owner = undefined;
     this.source = undefined;
     this.#clock?.stop();
+    this.followed?.told();
     this.stored?.readerLeft();
     if (this.flight !== undefined) {
       const shared = this.flight.reply;

@@ -1,5 +1,5 @@
 import { type Flight, Waiter } from "../collapse/mod.ts";
-import { endsStale } from "../freshness/mod.ts";
+import { endsStale, pauseRefresh } from "../freshness/mod.ts";
 import type { RefreshResult } from "../observe/mod.ts";
 import { CallbackAlarm } from "../transport/mod.ts";
 import type { Field, FrameLog } from "../wire/mod.ts";
@@ -7,9 +7,6 @@ import { FlightCall } from "./flight_call.ts";
 import type { FlightContext } from "./flight_context.ts";
 import type { FlightWaiter } from "./flight_waiter.ts";
 import type { RequestRoute } from "./request_route.ts";
-
-/** The first pause after a refresh that failed, unless results are fresh for less: each next one is twice as long. */
-const FIRST_PAUSE_MS = 1_000;
 
 /** The caller who found a result stale. */
 interface Finder {
@@ -111,13 +108,7 @@ export class Refresh extends Waiter<FlightCall> implements FlightWaiter {
     }
     if (!stale.stored) return;
     if (result === "removed") map.stored.remove(stale);
-    else if (result === "error") {
-      const ttlMs = stale.expiresAtMs - stale.storedMs;
-      const ms = stale.refreshPause === undefined
-        ? Math.min(ttlMs, FIRST_PAUSE_MS)
-        : 2 * stale.refreshPause.ms;
-      stale.refreshPause = { ms, untilMs: timers.nowMs + ms };
-    }
+    else if (result === "error") pauseRefresh(stale, timers.nowMs);
   }
 }
 

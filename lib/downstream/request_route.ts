@@ -1,5 +1,12 @@
-import { type CollapseMap, headKey, type KeyCodec, type KeyHead } from "../collapse/mod.ts";
+import {
+  type CollapseMap,
+  headKey,
+  type KeyCodec,
+  type KeyHead,
+  type Reply,
+} from "../collapse/mod.ts";
 import { isGrpcContentType } from "../grpc/mod.ts";
+import type { ShadowAnswer } from "../trial/mod.ts";
 import { INSTANCE_HEADER } from "../upstream/mod.ts";
 import { Field, HeaderList } from "../wire/mod.ts";
 import type { Method, MethodTable } from "./method_table.ts";
@@ -20,6 +27,12 @@ export interface RequestRoute {
   readonly httpStatus: number;
   /** The head of the key under which the answer may be shared; undefined when the method's answers may not. */
   readonly keyHead: KeyHead<FlightCall> | undefined;
+  /** The head under which it would be shared, were the method's sharing not only on paper. */
+  readonly shadowHead: KeyHead<ShadowAnswer> | undefined;
+  /** Whichever of the two there is: once it is retired, the route must be worked out anew. */
+  readonly head: { readonly retired: boolean } | undefined;
+  /** The call's message is awaited before anything else: what becomes of it depends on that. */
+  readonly awaitsMessage: boolean;
   /** One of the sidecar's own calls has come back to it. */
   readonly isCircular: boolean;
   /** A question about health, which the sidecar answers when it is the one that is asked about. */
@@ -29,6 +42,7 @@ export interface RequestRoute {
 export interface RouterOptions {
   readonly methods: MethodTable;
   readonly map: CollapseMap<FlightCall>;
+  readonly shadowMap: CollapseMap<ShadowAnswer>;
   readonly codec: Pick<KeyCodec, "digestText">;
   /** What this process says to tell itself from others. @default 0, nothing */
   readonly instance?: number;
@@ -40,6 +54,7 @@ export interface RouterOptions {
 export class Router {
   #methods: MethodTable;
   #map: CollapseMap<FlightCall>;
+  #shadowMap: CollapseMap<ShadowAnswer>;
   #codec: Pick<KeyCodec, "digestText">;
   #scheme: Field | undefined;
   #instance: string;
@@ -47,6 +62,7 @@ export class Router {
   constructor(options: RouterOptions) {
     this.#methods = options.methods;
     this.#map = options.map;
+    this.#shadowMap = options.shadowMap;
     this.#codec = options.codec;
     const { scheme, instance = 0 } = options;
     this.#instance = String(instance);
@@ -55,7 +71,7 @@ export class Router {
 
   route(list: HeaderList): RequestRoute {
     const known = list.memo as RequestRoute | undefined;
-    if (known !== undefined && known.epoch === this.#methods.epoch && !known.keyHead?.retired) {
+    if (known !== undefined && known.epoch === this.#methods.epoch && !known.head?.retired) {
       return known;
     }
     const made = this.make(list, "");
@@ -64,8 +80,8 @@ export class Router {
   }
 
   /** Whether what was worked out earlier still holds. */
-  protected holds({ epoch, keyHead }: RequestRoute): boolean {
-    return epoch === this.#methods.epoch && !keyHead?.retired;
+  protected holds({ epoch, head }: RequestRoute): boolean {
+    return epoch === this.#methods.epoch && !head?.retired;
   }
 
   protected make(list: HeaderList, identity: string): RequestRoute {
@@ -73,20 +89,33 @@ export class Router {
     const method = httpStatus === 0
       ? this.#methods.method(list.get(":path") ?? "")
       : this.#methods.none;
-    const keyHead = this.#keyHead(list, method, identity);
+    const { mode } = method.settings;
+    const isOn = method.verdict.eligible && method.trial?.off === undefined;
+    const shares = isOn && (mode === "collapse" || mode === "verify");
+    const keyHead = shares ? this.#keyHead(this.#map, list, method, identity) : undefined;
+    const shadowHead = isOn && mode === "shadow"
+      ? this.#keyHead(this.#shadowMap, list, method, identity)
+      : undefined;
     const asksHealth = method.path === HEALTH_CHECK;
     const isCircular = list.get(INSTANCE_HEADER) === this.#instance;
     const { epoch } = this.#methods;
     const sent = this.#scheme === undefined ? list : withScheme(list, this.#scheme);
-    return { epoch, list: sent, method, httpStatus, keyHead, isCircular, asksHealth };
+    const head = keyHead ?? shadowHead;
+    const awaitsMessage = head !== undefined || asksHealth;
+    return {
+      ...{ epoch, list: sent, method, httpStatus, keyHead, shadowHead, head },
+      ...{ isCircular, asksHealth, awaitsMessage },
+    };
   }
 
-  #keyHead(list: HeaderList, { verdict, settings, scope, isOff }: Method, identity: string) {
-    const shares = verdict.eligible && !isOff &&
-      (settings.mode === "collapse" || settings.mode === "verify");
-    if (!shares) return undefined;
+  #keyHead<R extends Reply>(
+    map: CollapseMap<R>,
+    list: HeaderList,
+    { settings, scope }: Method,
+    identity: string,
+  ): KeyHead<R> {
     const text = headKey(list.fields, { inKey: settings.inKey, identity, codec: this.#codec });
-    return this.#map.head(text, scope, settings);
+    return map.head(text, scope, settings);
   }
 }
 

@@ -15,4 +15,4 @@ export { bothPolicies, type CachePolicy, cachePolicy, longestKeptMs } from "./ca
 export { type Freshness, freshnessOf } from "./freshness.ts";
 export { hasOutgrown } from "./reply_size.ts";
 export { isForOneAlone, keptMs, staleIfErrorMs, staleMs } from "./reply_words.ts";
-export { endsStale, standIn } from "./stale_answers.ts";
+export { endsStale, pauseRefresh, standIn } from "./stale_answers.ts";

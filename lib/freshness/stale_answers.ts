@@ -18,6 +18,18 @@ const ENDS_STALE: readonly number[] = [
   STATUS.unauthenticated,
 ];
 
+/** The first pause after a refresh that failed, unless results are fresh for less: each next one is twice as long. */
+const FIRST_PAUSE_MS = 1_000;
+
+/** A stale result could not be fetched anew: it is not tried again at once. */
+export function pauseRefresh<R extends Reply>(stale: Flight<R>, nowMs: number): void {
+  const ttlMs = stale.expiresAtMs - stale.storedMs;
+  const ms = stale.refreshPause === undefined
+    ? Math.min(ttlMs, FIRST_PAUSE_MS)
+    : 2 * stale.refreshPause.ms;
+  stale.refreshPause = { ms, untilMs: nowMs + ms };
+}
+
 /** Whether an answer with this status leaves a stale result of its key nothing to say. */
 export function endsStale(status: number): boolean {
   return status === STATUS.ok || ENDS_STALE.includes(status);

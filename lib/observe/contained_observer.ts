@@ -19,6 +19,8 @@ export function containedObserver(
   return {
     methodJudged: (method, verdict) => tell(() => observer.methodJudged(method, verdict)),
     couldHaveCollapsed: (method) => tell(() => observer.couldHaveCollapsed(method)),
+    dependsOnCaller: (method, names, mode) =>
+      tell(() => observer.dependsOnCaller(method, names, mode)),
     keptApartBy: (method, name) => tell(() => observer.keptApartBy(method, name)),
     connectionFailed: (side, fault, remote) =>
       tell(() => observer.connectionFailed(side, fault, remote)),

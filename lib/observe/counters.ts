@@ -1,4 +1,6 @@
 import { STATUS } from "../grpc/mod.ts";
+import { LatencyHistogram } from "./latency_histogram.ts";
+import { type SkipReason, TrialCounters } from "./trial_counters.ts";
 
 /** How a call was answered; each call has exactly one. */
 export const OUTCOMES = ["hit", "joined", "led", "passed", "stale", "rejected"] as const;
@@ -33,37 +35,9 @@ export type RefusalReason = typeof REFUSAL_REASONS[number];
 export const MAX_LABELS = 200;
 export const OTHER_LABEL = "other";
 
-/** Upper bounds in seconds: 0.1 ms, doubling (the original's buckets). */
-export const LATENCY_BUCKETS: readonly number[] = Array.from(
-  { length: 18 },
-  (_, i) => 0.0001 * 2 ** i,
-);
-
 /** Statuses that gRPC defines; any other number is counted at {@linkcode OTHER_STATUS}. */
 const STATUS_COUNT = STATUS.unauthenticated + 1;
 export const OTHER_STATUS = STATUS_COUNT;
-
-/** A histogram as plain numbers: `counts[i]` fell into bucket i (not into those below it), the last one into none. */
-export class LatencyHistogram {
-  readonly counts = new Float64Array(LATENCY_BUCKETS.length + 1);
-  sumSeconds = 0;
-  count = 0;
-
-  observe(milliseconds: number): void {
-    const tenths = milliseconds * 10; // in units of the first bound
-    const bucket = tenths <= 1 ? 0 : Math.min(Math.ceil(Math.log2(tenths)), LATENCY_BUCKETS.length);
-    this.counts[bucket]!++;
-    this.sumSeconds += milliseconds / 1_000;
-    this.count++;
-  }
-
-  /** Adds what `other` has counted. */
-  take({ counts, sumSeconds, count }: LatencyHistogram): void {
-    counts.forEach((value, bucket) => this.counts[bucket]! += value);
-    this.sumSeconds += sumSeconds;
-    this.count += count;
-  }
-}
 
 /** Answers by gRPC status. */
 export class StatusCounts {
@@ -101,13 +75,30 @@ export class MethodCounters {
     removed: 0,
     raced: 0,
   };
+  /** Time of the backend calls that were led, in ms. */
+  ledMs = 0;
+  #trial: TrialCounters | undefined = undefined;
 
   constructor(label: string) {
     this.label = label;
   }
 
+  /** What shadow and verify have counted; undefined while that is nothing. */
+  get trial(): TrialCounters | undefined {
+    return this.#trial;
+  }
+
+  /** {@linkcode trial}, to be counted in. */
+  onTrial(): TrialCounters {
+    return this.#trial ??= new TrialCounters();
+  }
+
   /** Adds what `other` has counted, which starts again at nothing. */
   take(other: MethodCounters): void {
+    if (other.#trial !== undefined) this.onTrial().take(other.#trial);
+    other.#trial = undefined;
+    this.ledMs += other.ledMs;
+    other.ledMs = 0;
     for (const outcome of OUTCOMES) {
       this.outcomes[outcome] += other.outcomes[outcome];
       other.outcomes[outcome] = 0;
@@ -195,6 +186,14 @@ export class ProxyCounters {
   readonly overfull: Record<"reply" | "request", number> = { reply: 0, request: 0 };
   /** Callers' connections ended for the same reason: their sockets took nothing. */
   unreadConnections = 0;
+  /** Questions of followers that verify did not ask once more. */
+  readonly verifySkipped: Record<SkipReason, number> = {
+    budget: 0,
+    busy: 0,
+    size: 0,
+    deadline: 0,
+    draining: 0,
+  };
   /** Faults of ours that cost somebody a call, or a connection. */
   faults = 0;
   /** Counters of backends that are none any more and finish their last calls. */

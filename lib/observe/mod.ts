@@ -15,6 +15,8 @@
  */
 export { containedObserver } from "./contained_observer.ts";
 export * from "./counters.ts";
+export * from "./latency_histogram.ts";
+export * from "./trial_counters.ts";
 export {
   type CallObserver,
   type ProxyObserver,

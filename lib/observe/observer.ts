@@ -27,6 +27,11 @@ export interface UpstreamObserver {
 export interface CallObserver {
   /** A method is called for the first time. */
   methodJudged(method: string, verdict: { eligible: boolean; why: string }): void;
+  /**
+   * The answers of a method were found to depend on who asks, by two callers that differed in these metadata names. With
+   * `verify` its calls go apart from now on; in `shadow` they are apart.
+   */
+  dependsOnCaller(method: string, names: readonly string[], mode: "shadow" | "verify"): void;
   /** Calls of a method that does not collapse were equal and at the same time: told once for a method. */
   couldHaveCollapsed(method: string): void;
   /** Calls of an eligible method that differ in this metadata alone: told once for a name. */
@@ -41,6 +46,7 @@ export const SILENT: ProxyObserver = {
   methodJudged() {},
   couldHaveCollapsed() {},
   keptApartBy() {},
+  dependsOnCaller() {},
   connectionFailed() {},
   goneAway() {},
   turnedAway() {},

@@ -16,6 +16,8 @@ import type {
 } from "../downstream/mod.ts";
 import type { MethodCounters, ProxyCounters } from "../observe/mod.ts";
 import type { Timers } from "../transport/mod.ts";
+import type { Trial } from "../trial/mod.ts";
+import type { ReportRow } from "../trust/mod.ts";
 import type { BackendReport, Exchange, Lack } from "../upstream/mod.ts";
 
 /** Calls looked at to find those that have waited longest: a bound on what looking costs, not on what there may be. */
@@ -62,6 +64,10 @@ export interface MethodReport {
   readonly counters: MethodCounters;
   /** Undefined for `other`. */
   readonly verdict: { readonly eligible: boolean; readonly why: string } | undefined;
+  /** How far its answers are shared, by its policy or COLLAPSER_MODE; undefined for `other`. */
+  readonly mode: string | undefined;
+  /** Names in which two callers differed whose answers were found to depend on that; undefined while the method is on. */
+  readonly off: readonly string[] | undefined;
 }
 
 /** What an inspection looks at. */
@@ -71,6 +77,7 @@ export interface Inspected {
   readonly counters: ProxyCounters;
   readonly methods: MethodTable;
   readonly missed: MissedSharing;
+  readonly trial: Trial;
   readonly timers: Timers;
   readonly codec: KeyCodec;
   /** Calls of callers, in no order. */
@@ -92,11 +99,26 @@ export class Inspection {
 
   methods(): readonly MethodReport[] {
     const { counters, methods } = this.#of;
-    return [...counters.methods.values()].map((own) => ({
-      method: own.label,
-      counters: own,
-      verdict: methods.known(own.label)?.verdict,
-    }));
+    return [...counters.methods.values()].map((own) => {
+      const known = methods.known(own.label);
+      return {
+        method: own.label,
+        counters: own,
+        verdict: known?.verdict,
+        mode: known?.settings.mode,
+        off: known?.trial?.off,
+      };
+    });
+  }
+
+  /** What sharing saves or would save, method by method, the most called first. */
+  report(): readonly ReportRow[] {
+    const { methods, trial, timers } = this.#of;
+    trial.sweep(timers.refresh(), methods.sharing());
+    return trial.report((path) => {
+      const { settings, verdict } = methods.known(path) ?? methods.none;
+      return { mode: verdict.eligible ? settings.mode : "off", ttlMs: settings.cacheDurationMs };
+    });
   }
 
   /** Sharing that the configuration gives away, as far as it was noticed. */

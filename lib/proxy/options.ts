@@ -1,5 +1,6 @@
 import type { ClusterOptions } from "../balance/mod.ts";
 import type { CollapseLimits, KeyCodec } from "../collapse/mod.ts";
+import type { TrialOptions } from "../trial/mod.ts";
 import type { AgeOptions, CallLimits, CommonSettings, NamedPolicy } from "../downstream/mod.ts";
 import type { ProxyObserver } from "../observe/mod.ts";
 import type { Dial, Resolve, Timers } from "../transport/mod.ts";
@@ -9,7 +10,7 @@ import type { Dial, Resolve, Timers } from "../transport/mod.ts";
  * `config` gives it, so settings are handed on as they are.
  */
 export interface ProxyOptions
-  extends ClusterOptions, CollapseLimits, CommonSettings, CallLimits, AgeOptions {
+  extends ClusterOptions, CollapseLimits, CommonSettings, CallLimits, AgeOptions, TrialOptions {
   /** Whether `dial` of the environment speaks TLS, and backends are told so (BACKEND_USE_TLS). */
   readonly backendUseTls: boolean;
   /** How often expired results are swept (COLLAPSER_CLEANUP_INTERVAL). */

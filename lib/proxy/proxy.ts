@@ -3,7 +3,6 @@ import {
   CollapseMap,
   compileEligibility,
   heedsDescriptors,
-  isKeyMetadata,
   withRecentKeys,
 } from "../collapse/mod.ts";
 import {
@@ -13,7 +12,6 @@ import {
   CallerContexts,
   CallerSession,
   ConnectionAge,
-  CONTROL_FIELDS,
   type FlightCall,
   FlightTime,
   MethodTable,
@@ -24,6 +22,7 @@ import {
   SettingsCompiler,
 } from "../downstream/mod.ts";
 import { containedObserver, ProxyCounters } from "../observe/mod.ts";
+import { Trial } from "../trial/mod.ts";
 import { CallbackAlarm, type Socket, type Timers, Turn } from "../transport/mod.ts";
 import {
   authorityOf,
@@ -34,9 +33,7 @@ import {
 import { BufferedBytes, ERROR_CODE, HeaderCache } from "../wire/mod.ts";
 import { Inspection } from "./inspection.ts";
 import type { ProxyEnvironment, ProxyOptions } from "./options.ts";
-
-/** Not in the key, but the same in all calls of a caller, so they may stand in its interned list. */
-const STEADY_FIELDS = new Set(["te", "user-agent"]);
+import { requestHeaderCache } from "./request_headers.ts";
 
 /** How long a drain waits for callers to say that they have seen GOAWAY; who is silent does not hold up the end. */
 const DRAIN_ANSWER_MS = 500;
@@ -62,19 +59,21 @@ export class Proxy {
   #contexts: CallerContexts;
   #sessions = new Set<CallerSession>();
   #guard: BufferGuard;
-  /** Not ready any more. */
   /** Resolves, once the proxy was closed, when what was written to backends is sent and their connections are gone. */
   closed: Promise<void> = Promise.resolve();
+  /** Not ready any more. */
   #ending = false;
   /** Callers are told to go. */
   #draining = false;
+  /** What is found out of sharing, while callers are served. */
+  readonly trial: Trial;
   readonly #age: ConnectionAge;
   #timers: Timers;
   #sweep: CallbackAlarm;
   #whenEmpty: (() => void) | undefined = undefined;
 
   constructor(options: ProxyOptions, environment: ProxyEnvironment) {
-    const { timers, codec } = environment;
+    const { timers, codec, resolve, random } = environment;
     const { counters } = this;
     const observer = containedObserver(environment.observer, counters);
     const turn = new Turn();
@@ -86,8 +85,20 @@ export class Proxy {
       ...{ buffered, counters, timers, turn },
       sessions: () => this.#sessions,
     });
-    const { backendRouting } = options;
-    const routingHeader = backendRouting.by === "header" ? backendRouting.name : undefined;
+    const { backendRouting: routed } = options;
+    const routingHeader = routed.by === "header" ? routed.name : undefined;
+    const scheme = options.backendUseTls ? "https" : "http";
+    const instance = 1 + Math.floor(environment.random() * (2 ** 32 - 1));
+    const instances = new BackendInstances();
+    const backendContext: UpstreamContext = {
+      ...{ ...environment, observer, turn, counters, instance, instances, buffered },
+      replyHeaders: new HeaderCache(),
+    };
+    this.#backend = makeCluster(options, { context: backendContext, resolve, scheme });
+    this.trial = new Trial(options, {
+      ...{ backend: this.#backend, timers, counters, observer, random },
+      changed: (path) => this.#onTrialChanged(path),
+    });
     const settings = new SettingsCompiler(options, routingHeader);
     const { inKey } = settings.common;
     const methods = new MethodTable({
@@ -97,19 +108,11 @@ export class Proxy {
       observer,
       levelOf: (service, method) => this.#reflection?.levelOf(service, method),
       onConfirm: (service) => this.#reflection?.learn(service),
-      onForget: () => this.map.forgetAll(),
+      onForget: () => [this.map, this.trial.shadow.map].forEach((map) => map.forgetAll()),
+      trials: this.trial.methods,
     });
     this.#methods = methods;
     methods.setPolicies(options.policies ?? []);
-    const scheme = options.backendUseTls ? "https" : "http";
-    const instance = 1 + Math.floor(environment.random() * (2 ** 32 - 1));
-    const instances = new BackendInstances();
-    const backendContext: UpstreamContext = {
-      ...{ ...environment, observer, turn, counters, instance, instances, buffered },
-      replyHeaders: new HeaderCache(),
-    };
-    const { resolve } = environment;
-    this.#backend = makeCluster(options, { context: backendContext, resolve, scheme });
     if (options.asksDescriptors && heedsDescriptors(options.methods)) {
       const world = { backend: this.#backend, timers, scheme, instance } as const;
       const [{ address }] = options.backends as [BackendEntry];
@@ -117,15 +120,17 @@ export class Proxy {
         authority: authorityOf(address, options.backendTlsServerName),
         observer,
         changed: (service) => methods.reconsider(service),
+        described: (service, response) => this.trial.methods.described(service, response),
       });
     }
     const missed = new MissedSharing(observer);
     this.inspection = new Inspection({
-      ...{ map: this.map, backend: this.#backend, counters, methods, missed, timers, codec },
+      ...{ map: this.map, backend: this.#backend, trial: this.trial },
+      ...{ counters, methods, missed, timers, codec },
       calls: () => this.#calls(),
     });
     const routing: RouterOptions = {
-      ...{ methods, map: this.map, codec, scheme, instance },
+      ...{ methods, map: this.map, shadowMap: this.trial.shadow.map, codec, scheme, instance },
     };
     this.#context = {
       map: this.map,
@@ -138,26 +143,25 @@ export class Proxy {
       turn,
       methods,
       missed,
+      shadow: this.trial.shadow,
+      verifier: this.trial.verifier,
       limits: options,
       flightTime: new FlightTime({ map: this.map, timers, limits: options }),
       isServing: () => this.readiness.ready,
       router: new Router(routing),
-      requestHeaders: new HeaderCache((name) =>
-        CONTROL_FIELDS.has(name) ||
-        // A pseudo-header that is not defined must be found with the others, and refused (RFC 9113 §8.3).
-        isKeyMetadata(name) && !inKey(name) && !STEADY_FIELDS.has(name) && !name.startsWith(":")
-      ),
-      ...{ instance, instances, random: environment.random },
+      requestHeaders: requestHeaderCache(inKey),
+      ...{ instance, instances, random },
       sessionClosed: (session) => this.#forget(session),
     };
-    this.#age = new ConnectionAge(options, timers, environment.random);
+    this.#age = new ConnectionAge(options, timers, random);
     this.#contexts = new CallerContexts(this.#context, routing);
-    const { cleanupIntervalMs } = options;
+    const everyMs = options.cleanupIntervalMs;
     this.#sweep = new CallbackAlarm((nowMs) => {
-      timers.set(this.#sweep, nowMs + cleanupIntervalMs);
+      timers.set(this.#sweep, nowMs + everyMs);
       this.map.sweep(nowMs);
+      this.trial.sweep(nowMs, methods.sharing());
     });
-    timers.set(this.#sweep, timers.refresh() + cleanupIntervalMs);
+    timers.set(this.#sweep, timers.refresh() + everyMs);
   }
 
   /** Begins to connect to the backend. */
@@ -189,15 +193,19 @@ export class Proxy {
   get readiness(): { ready: boolean; reason: string } {
     if (this.#ending) return { ready: false, reason: "shutting down" };
     const { trouble } = this.#backend;
-    return {
-      ready: trouble === "",
-      reason: trouble === "" ? "" : `the backend cannot be reached: ${trouble}`,
-    };
+    if (trouble === "") return { ready: true, reason: "" };
+    return { ready: false, reason: `the backend cannot be reached: ${trouble}` };
   }
 
   /** What the policy file says from now on. What is stored is forgotten; calls under way go on as they began. */
   setPolicies(policies: readonly NamedPolicy[]): void {
     this.#methods.setPolicies(policies);
+  }
+
+  /** A method was taken out, or put back: nobody is given what is stored of it. */
+  #onTrialChanged(path: string): void {
+    this.map.purge(path);
+    this.#methods.reroute();
   }
 
   /** From now on not ready, though everything is still served. */
@@ -230,9 +238,10 @@ export class Proxy {
     return left;
   }
 
-  /** Lets go of the backend and of time; callers' connections are not touched. */
+  /** Lets go of the backend and of time, not of callers' connections. */
   close(): void {
     this.#reflection?.stop();
+    this.trial.stop();
     this.closed = this.#backend.stop();
     this.#timers.cancel(this.#sweep);
     this.#guard.stop();

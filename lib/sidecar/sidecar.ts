@@ -77,6 +77,7 @@ export function startSidecar(
     cachedResults: () => proxy.map.stored.entries,
     cachedBytes: () => proxy.map.stored.bytes,
     bufferedBytes: () => proxy.buffered.bytes,
+    methodsOff: () => proxy.trial.methods.off().map(([path]) => path),
     version: VERSION,
     commit: COMMIT,
   });

@@ -18,6 +18,7 @@ export function loggingObserver(
   const judged = new Named(log, "methods and how they are judged");
   const savings = new Named(log, "methods whose calls could be shared");
   const apart = new Named(log, "metadata names that keep calls apart");
+  const dependent = new Named(log, "methods whose answers depend on who asks");
   const undescribed = new Named(log, "reasons why services are not described");
   return {
     methodJudged(method, { eligible, why }) {
@@ -38,6 +39,17 @@ export function loggingObserver(
         metadata: metadataName,
         hint: keyHint(metadataName),
       });
+    },
+    dependsOnCaller(method, names, mode) {
+      const metadata = names.join(",") || "none that both have";
+      if (mode === "verify") {
+        log.error("Answers depend on who asks: the method's calls go apart from now on", {
+          ...{ method, metadata },
+          hint: "put what they depend on into the key (keyHeaders), or exclude the method",
+        });
+      } else if (dependent.admit(method)) {
+        log.warn("Answers depend on who asks: sharing them would be wrong", { method, metadata });
+      }
     },
     connectionFailed(side, { code, why }, remote) {
       const said = { side, remote, code: errorCodeName(code), why };

@@ -11,6 +11,7 @@ import { errorCodeLabel, forCodes, nameLabel } from "./labels.ts";
 import { readingOf } from "./original_metrics.ts";
 import type { MetricSet } from "./registry.ts";
 import type { MetricsSource } from "./source.ts";
+import { addTrialMetrics } from "./trial_metrics.ts";
 
 const SIDES: readonly Side[] = ["caller", "backend"];
 
@@ -22,6 +23,7 @@ export function addProxyMetrics(metrics: MetricSet, source: MetricsSource): void
   addCallMetrics(metrics, source);
   addStaleMetrics(metrics, source);
   addSavingMetrics(metrics, source);
+  addTrialMetrics(metrics, source);
   addBackendMetrics(metrics, source.counters.backends);
   addConnectionMetrics(metrics, source);
 }

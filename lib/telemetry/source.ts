@@ -11,6 +11,8 @@ export interface MetricsSource {
   cachedBytes(): number;
   /** Bytes held for peers. */
   bufferedBytes(): number;
+  /** Paths of the methods that were taken out. */
+  methodsOff(): Iterable<string>;
   /** Version of collapser. */
   readonly version: string;
   /** Commit that collapser was built from. */

@@ -57,6 +57,19 @@ export class AnswerDigest {
     feed(this.#sorted, sorted === undefined ? RAW : NORMAL, sorted ?? message);
   }
 
+  /** A message of so many bytes begins that is digested as it is: its {@linkcode part}s follow. */
+  begin(length: number): void {
+    const said = head(RAW, length);
+    this.#kept.update(said);
+    this.#sorted?.update(said);
+  }
+
+  /** The next bytes of a message that is digested as it is. */
+  part(bytes: Uint8Array): void {
+    this.#kept.update(bytes);
+    this.#sorted?.update(bytes);
+  }
+
   /** The print of the whole answer, which ended with this gRPC status. */
   end(status: number): AnswerPrint {
     const end = head(0xff, status);

@@ -31,6 +31,8 @@ export interface CallSums {
   savedInFlight: number;
   savedAt1s: number;
   savedAt10s: number;
+  /** Calls of which that is known: those in shadow. */
+  rehearsed: number;
 }
 
 /** Comparisons by what they said. */
@@ -176,6 +178,7 @@ function noCalls(): CallSums {
     savedInFlight: 0,
     savedAt1s: 0,
     savedAt10s: 0,
+    rehearsed: 0,
   };
 }
 

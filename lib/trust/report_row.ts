@@ -41,13 +41,16 @@ export interface ReportRow {
   /** Mean time a caller waits, and would. */
   readonly waitNowMs: number;
   readonly waitThenMs: number;
-  readonly keys: number;
-  readonly largestGroup: number;
+  /** Different keys, and most calls with one answer; null where only shadow would know. */
+  readonly keys: number | null;
+  readonly largestGroup: number | null;
   readonly compared: Readonly<Compared>;
   /** Names that alone keep equal calls apart, most saving first. */
   readonly keptApartBy: readonly string[];
   /** Share of calls saved with results kept so long. */
-  readonly ttl: Readonly<Record<"0" | "configured" | "1s" | "10s", number>>;
+  readonly ttl: Readonly<Record<"0" | "1s" | "10s", number | null>> & {
+    readonly configured: number;
+  };
   /** `too early`, `collapse`, `collapse with ttl`, `ignore NAME` or `leave`. */
   readonly recommendation: string;
   /** The policy to paste; undefined while it is too early, and for what is no single method. */
@@ -64,11 +67,12 @@ export function reportRow(
   const of = (count: number) => calls === 0 ? 0 : count / calls;
   const seconds = Math.max(1, summary.coveredMs / 1_000);
   const saved = wouldHit + wouldJoin;
+  const wouldBe = (count: number) => summary.rehearsed === 0 ? null : count / summary.rehearsed;
   const ttl = {
-    "0": of(summary.savedInFlight),
+    "0": wouldBe(summary.savedInFlight),
     configured: of(saved),
-    "1s": of(summary.savedAt1s),
-    "10s": of(summary.savedAt10s),
+    "1s": wouldBe(summary.savedAt1s),
+    "10s": wouldBe(summary.savedAt10s),
   };
   const advice = advise(summary, ttl, setting);
   return {
@@ -82,8 +86,8 @@ export function reportRow(
     savedSecondsPerS: summary.savedMs / 1_000 / seconds,
     waitNowMs: of(summary.waitNowMs),
     waitThenMs: of(summary.waitThenMs),
-    keys,
-    largestGroup,
+    keys: keys === 0 ? null : keys,
+    largestGroup: largestGroup === 0 ? null : largestGroup,
     compared,
     keptApartBy: summary.keptApartBy.map(([name]) => name),
     ttl,
@@ -120,10 +124,11 @@ function advise(summary: MethodSummary, ttl: ReportRow["ttl"], setting: MethodSe
 
 /** The shortest time that is longer than the one in force and saves much more; undefined when none does. */
 function longerTtl(ttl: ReportRow["ttl"], configuredMs: number): "1s" | "10s" | undefined {
+  const { "1s": at1s, "10s": at10s } = ttl;
+  if (at1s === null || at10s === null) return undefined;
   const isWorthIt = (share: number) => share >= MIN_SHARE && share - ttl.configured >= TTL_GAIN;
-  const oneIsEnough = ttl["10s"] - ttl["1s"] < TTL_GAIN;
-  if (configuredMs < 1_000 && isWorthIt(ttl["1s"]) && oneIsEnough) return "1s";
-  return configuredMs < 10_000 && isWorthIt(ttl["10s"]) ? "10s" : undefined;
+  if (configuredMs < 1_000 && isWorthIt(at1s) && at10s - at1s < TTL_GAIN) return "1s";
+  return configuredMs < 10_000 && isWorthIt(at10s) ? "10s" : undefined;
 }
 
 function isUnstable(compared: Readonly<Compared>): boolean {

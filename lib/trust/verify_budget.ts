@@ -27,26 +27,39 @@ export class VerifyBudget {
   #running = 0;
   /** Calls that have not been spent on re-runs yet. */
   #savedCalls = 0;
+  /** The backend's calls as of when they were last looked at, and those re-runs that have come since. */
+  #seenCalls: number;
+  readonly #calls: () => number;
   readonly #maxConcurrent: number;
   readonly #isBusy: () => boolean;
   readonly #waiting: RunRequest[] = [];
 
-  /** `isBusy` tells whether callers wait for the backend, or none more may be sent to it. */
+  /**
+   * `isBusy` tells whether callers wait for the backend, or none more may be sent to it; `calls` is how many it was sent,
+   * re-runs included.
+   */
   constructor(
-    { maxConcurrent, isBusy }: { maxConcurrent: number; isBusy: () => boolean },
+    { maxConcurrent, isBusy, calls }: {
+      maxConcurrent: number;
+      isBusy: () => boolean;
+      calls: () => number;
+    },
   ) {
     this.#maxConcurrent = maxConcurrent;
     this.#isBusy = isBusy;
+    this.#calls = calls;
+    this.#seenCalls = calls();
   }
 
-  /** A caller's call has gone to the backend. */
-  called(): void {
-    if (this.#savedCalls < MAX_SAVED_CALLS) this.#savedCalls++;
+  /** Whether a run is under way or waits. */
+  get isUsed(): boolean {
+    return this.#running > 0 || this.#waiting.length > 0;
   }
 
   /** Starts the run now or later, or says why it is not made. */
   ask(run: RunRequest): SkipReason | undefined {
     const isFirst = run.kind === "first";
+    this.#earn();
     if (!isFirst && this.#savedCalls < CALLS_PER_RUN) return "budget";
     const hasPlace = this.#running < this.#maxConcurrent && !this.#isBusy();
     if (hasPlace && this.#waiting.length === 0) {
@@ -78,8 +91,17 @@ export class VerifyBudget {
     return this.#waiting.splice(0).length;
   }
 
+  /** Callers' calls since the last look are worth a hundredth of a re-run each. */
+  #earn(): void {
+    const calls = this.#calls();
+    const more = Math.max(0, calls - this.#seenCalls);
+    this.#seenCalls = calls;
+    this.#savedCalls = Math.min(MAX_SAVED_CALLS, this.#savedCalls + more);
+  }
+
   #start(run: RunRequest): void {
     this.#running++;
+    this.#seenCalls++; // it is no caller's
     run.start();
   }
 }

@@ -143,6 +143,8 @@ export class Exchange extends Alarm {
   attempts = 0;
   /** The backend that has the call now. */
   at: Backend | undefined = undefined;
+  /** The name of the backend that had the call last; "" while it is with the first. */
+  servedBy = "";
   place: Place = NO_PLACE;
   /** The sending under way; undefined while the call waits to be sent. */
   attempt: Attempt | undefined = undefined;

@@ -5,7 +5,7 @@ import { type BufferedBytes, type Field, FrameLog, statelessBlock } from "../wir
 import { type Failure, statusOfFailure } from "./failure.ts";
 import { appendFailure } from "./failure_reply.ts";
 import { listBytes } from "./list_bytes.ts";
-import { replyHead } from "./reply_head.ts";
+import { type MessageFormat, replyHead } from "./reply_head.ts";
 
 /** No status yet. */
 export const NO_STATUS = -1;
@@ -21,6 +21,8 @@ export interface ReplySource {
   readonly largestListBytes: number;
   /** The backend knows the method: it has sent a message, or a status of its own that is not UNIMPLEMENTED. */
   readonly knowsMethod: boolean;
+  /** How its messages are written; undefined before the first header list has come. */
+  readonly format?: MessageFormat | undefined;
 }
 
 /** What a backend has answered, as it comes in: the log that callers read, and what must be known of it. */
@@ -29,6 +31,7 @@ export class GatheredReply implements ReplySource {
   ended = false;
   status = NO_STATUS;
   largestListBytes = 0;
+  format: MessageFormat | undefined = undefined;
   /** Why the reply ended, where that is not the backend's own status. */
   failure: Failure | undefined = undefined;
   /** What the reply's metadata says about sharing and keeping it; undefined while it says nothing. */
@@ -82,6 +85,7 @@ export class GatheredReply implements ReplySource {
       return { kind: "notGrpc", httpStatus: head.httpStatus };
     }
     if (endStream && head.grpcStatus === undefined) return { kind: "noStatus" };
+    if (!isTrailers) this.format = head.format;
     if (head.cache !== undefined) this.#restrict(head.cache);
     const relayed = endStream ? perCall : withoutLength(perCall);
     this.log.appendHeaders(statelessBlock(list, relayed), endStream);

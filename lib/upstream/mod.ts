@@ -32,7 +32,7 @@ export {
 export type { Lack } from "./place.ts";
 export { type Failure, type FailureStatus, statusOfFailure } from "./failure.ts";
 export { failureReply, failureTrailers } from "./failure_reply.ts";
-export { NO_STATUS, type ReplySource } from "./gathered_reply.ts";
+export { type GatheredReply, NO_STATUS, type ReplySource } from "./gathered_reply.ts";
 export { healthProbe, type Recovery } from "./health_probe.ts";
 export { BackendInstances } from "./instances.ts";
 export { INSTANCE_HEADER, type InternalCall } from "./internal_call.ts";

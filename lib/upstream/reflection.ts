@@ -35,6 +35,7 @@ export class Reflection {
   readonly #world: InternalCallWorld;
   readonly #authority: string;
   readonly #changed: (service: string) => void;
+  readonly #described: (service: string, response: Uint8Array) => void;
   readonly #observer: UpstreamObserver;
   /** What is known; undefined for a service that nobody describes. */
   #levels = new Map<string, ReadonlyMap<string, IdempotencyLevel> | undefined>();
@@ -46,19 +47,24 @@ export class Reflection {
   #retryMs = FIRST_RETRY_MS;
   #stopped = false;
 
-  /** `changed` hears that what is known of a service is not what it was. */
+  /**
+   * `changed` hears that what is known of a service is not what it was, `described` what the backend said of one, a
+   * ServerReflectionResponse.
+   */
   constructor(
     world: InternalCallWorld,
     options: {
       authority: string;
       observer: UpstreamObserver;
       changed: (service: string) => void;
+      described?: (service: string, response: Uint8Array) => void;
     },
   ) {
     this.#world = world;
     this.#authority = options.authority;
     this.#observer = options.observer;
     this.#changed = options.changed;
+    this.#described = options.described ?? (() => {});
   }
 
   /** What is known of a method now. */
@@ -133,7 +139,9 @@ export class Reflection {
     this.#waiting.shift();
     if (status === STATUS.ok && failure === undefined) {
       this.#retryMs = FIRST_RETRY_MS;
-      this.#heard(service, levelsIn(log.data().subarray(MESSAGE_PREFIX_BYTES), service));
+      const response = log.data().subarray(MESSAGE_PREFIX_BYTES);
+      this.#described(service, response);
+      this.#heard(service, levelsIn(response, service));
     } else {
       // What could not be asked is not known, which is no reason to forget what was.
       const why = failure === undefined ? statusName(status) : statusOfFailure(failure).message;

@@ -2,6 +2,14 @@ import { type CachePolicy, cachePolicy } from "../freshness/mod.ts";
 import { isGrpcContentType, parseStatus } from "../grpc/mod.ts";
 import type { HeaderList } from "../wire/mod.ts";
 
+/** How a reply's messages are written. */
+export interface MessageFormat {
+  /** What compressed messages are compressed with (`grpc-encoding`); undefined where none is. */
+  readonly encoding: string | undefined;
+  /** Messages are protobuf, as they are where the content-type names nothing else. */
+  readonly isProtobuf: boolean;
+}
+
 /** What a list of the backend's says, read once for a list. */
 export interface ReplyHead {
   /** 0 in trailers. */
@@ -10,6 +18,7 @@ export interface ReplyHead {
   readonly interim: boolean;
   /** HTTP 200 and a gRPC content-type. */
   readonly isGrpc: boolean;
+  readonly format: MessageFormat;
   /** undefined where there is none, or none that can be read. */
   readonly grpcStatus: number | undefined;
   /** undefined where nothing is said about keeping it. */
@@ -27,6 +36,10 @@ function read(list: HeaderList): ReplyHead {
     httpStatus,
     interim: httpStatus >= 100 && httpStatus < 200,
     isGrpc: httpStatus === 200 && isGrpcContentType(list.get("content-type") ?? ""),
+    format: {
+      encoding: list.get("grpc-encoding"),
+      isProtobuf: !/^application\/grpc\+(?!proto\b)/i.test(list.get("content-type") ?? ""),
+    },
     grpcStatus: status === undefined ? undefined : parseStatus(status),
     cache: cachePolicy(list),
   };

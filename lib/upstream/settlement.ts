@@ -60,6 +60,7 @@ export class Settlement {
     const { bulkhead, group, context } = this.#of;
     const isFree = bulkhead.leave(exchange);
     exchange.at = undefined;
+    exchange.servedBy = this.#of.backend.name;
     if (!exchange.isProbe) group?.leaves(exchange, context.timers.nowMs);
     return isFree;
   }

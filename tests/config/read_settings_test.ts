@@ -52,6 +52,7 @@ Deno.test("readSettings fills in every default", () => {
     ignoreHeaders: [],
     mode: "collapse",
     verifyRatio: 0.01,
+    verifyMaxConcurrent: 2,
     joinMaxAgeMs: 10_000,
     maxFollowers: 100_000,
     maxMessageBytes: 4_194_304,
@@ -226,7 +227,7 @@ Deno.test("readSettings reports all problems at once, by variable or flag, value
     BACKEND_TIMEOUT: "fast",
     BACKEND_USE_TLS: "perhaps",
     COLLAPSER_CACHE_DURATION: "-1s",
-    COLLAPSER_MODE: "verify",
+    COLLAPSER_MODE: "sometimes",
     COLLAPSER_MAX_CACHE_BYTES: "64Mouse",
     COLLAPSER_JOIN_MAX_AGE: "old",
     LOG_LEVL: "info",
@@ -245,10 +246,9 @@ Deno.test("readSettings reports all problems at once, by variable or flag, value
       "expected a duration of 0 or more, such as 100ms",
       'Cannot parse COLLAPSER_MAX_CACHE_BYTES "64Mouse": ' +
       "expected a size such as 64KiB, 1MiB or plain bytes",
+      'Cannot parse COLLAPSER_MODE "sometimes": expected collapse, shadow, verify or off',
       'Cannot parse COLLAPSER_JOIN_MAX_AGE "old": expected a duration such as 100ms',
       'Cannot parse --log-level "loud": expected debug, info, warn or error',
-      'Cannot use COLLAPSER_MODE "verify": this version does not have it yet; ' +
-      "use collapse or off",
     ],
     warnings: ["Cannot use LOG_LEVL: no such variable; the nearest is LOG_LEVEL"],
   });

@@ -105,6 +105,7 @@ Deno.test("pages name only metrics that a sidecar has", async () => {
     cachedResults: () => 0,
     cachedBytes: () => 0,
     bufferedBytes: () => 0,
+    methodsOff: () => [],
     version: "1.2.3",
     commit: "abc",
   });

@@ -88,7 +88,7 @@ function passing(call: FakeCall, ...pieces: Uint8Array[]): Passthrough {
     body.appendData(piece, 0, piece.length);
     scanner.scan(piece, 0, piece.length);
   }
-  return new Passthrough(call, body, scanner, false);
+  return new Passthrough(call, body, scanner, { headEndsStream: false });
 }
 
 /** Says how far the body was sent. */

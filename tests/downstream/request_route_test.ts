@@ -6,6 +6,7 @@ import { MethodTable } from "../../lib/downstream/method_table.ts";
 import { IdentityRouter, Router } from "../../lib/downstream/request_route.ts";
 import { ProxyCounters, SILENT } from "../../lib/observe/mod.ts";
 import { KEY_CODEC } from "../../lib/sidecar/key_codec.ts";
+import type { ShadowAnswer } from "../../lib/trial/mod.ts";
 import { HeaderCache, HeaderList } from "../../lib/wire/mod.ts";
 import { requestHead } from "../support/caller_end.ts";
 import type { Pairs } from "../support/frames.ts";
@@ -68,7 +69,9 @@ Deno.test("IdentityRouter asks again when the key or the methods were forgotten"
     observer: SILENT,
     onForget: () => map.forgetAll(),
   });
-  const router = new IdentityRouter("a", { methods, map, codec: KEY_CODEC });
+  const router = new IdentityRouter("a", {
+    ...{ methods, map, shadowMap: shadowMap(), codec: KEY_CODEC },
+  });
   const head = new HeaderCache().list(requestHead(GET));
   const before = router.route(head);
   assertStrictEquals(router.route(head), before);
@@ -136,6 +139,12 @@ function routing({ mode = "collapse" as Mode } = {}): {
     onForget: () => map.forgetAll(),
   });
   const cache = new HeaderCache();
-  const router = new Router({ methods, map, codec: KEY_CODEC });
+  const router = new Router({ methods, map, shadowMap: shadowMap(), codec: KEY_CODEC });
   return { router, list: (fields) => cache.list(fields), methods, map, counters };
+}
+
+function shadowMap(): CollapseMap<ShadowAnswer> {
+  return new CollapseMap({
+    ...{ maxCacheEntries: 10, maxCacheBytes: 1e6, joinMaxAgeMs: 1e4, maxFollowers: 10 },
+  });
 }

@@ -34,6 +34,18 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   balance: { imports: ["wire", "grpc", "transport", "observe", "upstream"] },
   // What is known of answers without making a call: no backend, no caller, no clock.
   trust: { imports: ["grpc"], pure: true },
+  trial: {
+    imports: [
+      "wire",
+      "collapse",
+      "freshness",
+      "grpc",
+      "transport",
+      "observe",
+      "upstream",
+      "trust",
+    ],
+  },
   // Never `balance`: callers know a backend as something that calls are started at.
   downstream: {
     imports: [
@@ -45,10 +57,13 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       "transport",
       "observe",
       "upstream",
+      "trial",
     ],
   },
   proxy: {
     imports: [
+      "trial",
+      "trust",
       "wire",
       "collapse",
       "grpc",

@@ -11,6 +11,7 @@ const TOLD: readonly (readonly [name: keyof ProxyObserver, args: readonly unknow
   ["methodJudged", ["/a.S/Get", { eligible: true, why: "its name" }]],
   ["couldHaveCollapsed", ["/a.S/Put"]],
   ["keptApartBy", ["/a.S/Get", "x-hop"]],
+  ["dependsOnCaller", ["/a.S/Get", ["x-tenant"], "verify"]],
   ["connectionFailed", ["backend", FAULT, "10.0.0.1:1"]],
   ["backendUp", ["main"]],
   ["backendDown", ["main", "refused"]],

@@ -69,6 +69,7 @@ const DEFAULTS: ProxyOptions = {
   ignoreHeaders: [],
   mode: "collapse",
   verifyRatio: 0.01,
+  verifyMaxConcurrent: 2,
   joinMaxAgeMs: 10_000,
   maxFollowers: 100_000,
   maxMessageBytes: 4 * 2 ** 20,

@@ -53,6 +53,7 @@ function sourceOf(counters: ProxyCounters): MetricsSource {
     cachedResults: () => 33,
     cachedBytes: () => 34,
     bufferedBytes: () => 35,
+    methodsOff: () => [],
     version: "1.2.3",
     commit: "abc",
   };
@@ -71,6 +72,14 @@ Deno.test("createMetrics gives every metric its type and a help text", async () 
   const text = await scrape(filled());
   assertEquals(Object.fromEntries(expositionTypes(text)), {
     collapser_refresh_total: "counter",
+    collapser_method_off: "gauge",
+    collapser_shadow_calls_total: "counter",
+    collapser_shadow_compared_total: "counter",
+    collapser_shadow_saved_bytes_total: "counter",
+    collapser_shadow_saved_calls_total: "counter",
+    collapser_shadow_saved_seconds_total: "counter",
+    collapser_verify_skipped_total: "counter",
+    collapser_verify_total: "counter",
     collapser_requests_total: "counter",
     collapser_collapsed_requests_total: "counter",
     collapser_backend_calls_total: "counter",
@@ -361,7 +370,8 @@ Deno.test("createMetrics leaves out what the sidecar's permissions do not show",
     import { ProxyCounters } from ${door("observe")};
     const none = () => 0;
     const metrics = createMetrics({ counters: new ProxyCounters(), version: "1", commit: "abc",
-      inflight: none, waiters: none, cachedResults: none, cachedBytes: none, bufferedBytes: none });
+      inflight: none, waiters: none, cachedResults: none, cachedBytes: none, bufferedBytes: none,
+      methodsOff: () => [] });
     console.log(await metrics.text()); // and then ends by itself, the timer notwithstanding
   `);
   const { code, stdout } = await child.process.output();

@@ -43,6 +43,7 @@ const SAVES = {
   savedInFlight: 100,
   savedAt1s: 420,
   savedAt10s: 450,
+  rehearsed: 1_000,
 };
 
 Deno.test("reportRow tells shares, rates each second, and mean waits", () => {
@@ -56,7 +57,7 @@ Deno.test("reportRow tells shares, rates each second, and mean waits", () => {
 
 Deno.test("reportRow has no number that is no number before the first call", () => {
   const told = reportRow(METHOD, new MethodRecord().summary(0), SHADOW);
-  assertEquals([told.share, told.savedCallsPerS, told.waitNowMs, told.ttl["10s"]], [0, 0, 0, 0]);
+  assertEquals([told.share, told.savedCallsPerS, told.waitNowMs, told.ttl["10s"]], [0, 0, 0, null]);
 });
 
 Deno.test("reportRow says too early of 999 calls, and of less than an hour, and gives no policy", () => {
