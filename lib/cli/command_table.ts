@@ -6,6 +6,7 @@ import { DRAIN } from "./commands/drain.ts";
 import { HEALTHCHECK } from "./commands/healthcheck.ts";
 import { INJECT } from "./commands/inject.ts";
 import { LOAD } from "./commands/load.ts";
+import { REPORT } from "./commands/report.ts";
 import { SERVE } from "./commands/serve.ts";
 import { STALL } from "./commands/stall.ts";
 import { TAX } from "./commands/tax.ts";
@@ -22,6 +23,7 @@ export const COMMANDS: readonly Command[] = [
   TAX,
   STALL,
   CHECK,
+  REPORT,
   INJECT,
   DRAIN,
   HEALTHCHECK,

@@ -14,6 +14,9 @@ import { defaultStallOptions } from "./stall_flags.ts";
 /** The demo backend's service: the calls of its methods are those it counts. */
 const COUNTED = "/hello.v1.Hello/";
 
+/** Bytes of an admin page that are read: a report of 200 methods is a tenth of it. */
+const MAX_ADMIN_BYTES = 4 << 20;
+
 /**
  * The rooms that work, each loaded when its command runs: `--help` and `check` answer at once,
  * and `serve` never loads grpc-js, which is the demo backend's. What measures may not know
@@ -84,6 +87,19 @@ export const ROOMS: Runners = {
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error);
       return { drained: false, detail: `the token cannot be read: ${why}` };
+    }
+  },
+  async readAdmin(url, { timeoutMs }) {
+    const { httpGet } = await import("../measure/mod.ts");
+    try {
+      const { status, text } = await httpGet(new URL(url), {
+        timeoutMs,
+        maxBytes: MAX_ADMIN_BYTES,
+      });
+      if (status !== 200) return { why: `HTTP ${status}: ${text.trim().slice(0, 200)}` };
+      return { value: JSON.parse(text) };
+    } catch (error) {
+      return { why: error instanceof Error ? error.message : String(error) };
     }
   },
   async probe(target, options) {

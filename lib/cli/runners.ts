@@ -81,5 +81,10 @@ export interface Runners {
     },
     options: { timeoutMs: number },
   ): Promise<{ readonly drained: boolean; readonly detail: string }>;
+  /** What a sidecar's admin page at this URL says, as JSON, or why that cannot be had. */
+  readAdmin(
+    url: string,
+    options: { timeoutMs: number },
+  ): Promise<{ readonly value: unknown } | { readonly why: string }>;
   probe(target: ProbeTarget, options: { timeoutMs: number }): Promise<ProbeResult>;
 }

@@ -13,10 +13,15 @@ export interface HttpQuestion {
   readonly headers?: Readonly<Record<string, string>>;
   /** Longest for the whole of it. */
   readonly timeoutMs: number;
+  /** Bytes of the answer that are read. @default 64 KiB */
+  readonly maxBytes?: number;
 }
 
-/** More than an answer of ours that a command reads: a state, or why not. */
+/** More than an answer of ours that most commands read: a state, or why not. */
 const MAX_ANSWER_BYTES = 64 * 1_024;
+
+/** Bytes read at once. */
+const FIRST_BYTES = 4 * 1_024;
 
 /** Status line (RFC 9112 §4), headers, and an empty line. */
 const HEAD = /^HTTP\/1\.[01] (\d{3})[^\n]*\n(?:[^\r\n]+\r?\n)*\r?\n/;
@@ -27,7 +32,7 @@ const HEAD = /^HTTP\/1\.[01] (\d{3})[^\n]*\n(?:[^\r\n]+\r?\n)*\r?\n/;
  * TimeoutError, or when the answer is none of HTTP.
  */
 export async function askHttp(url: URL, question: HttpQuestion): Promise<HttpAnswer> {
-  const { method = "GET", headers = {}, timeoutMs } = question;
+  const { method = "GET", headers = {}, timeoutMs, maxBytes = MAX_ANSWER_BYTES } = question;
   const host = url.hostname.replace(/^\[|\]$/g, "");
   const started = performance.now();
   const socket = await dialTcp({ host, port: Number(url.port || "80") }, { timeoutMs });
@@ -45,7 +50,7 @@ export async function askHttp(url: URL, question: HttpQuestion): Promise<HttpAns
       ...(method === "POST" ? ["content-length: 0"] : []),
     ];
     await writeAll(socket, new TextEncoder().encode(`${lines.join("\r\n")}\r\n\r\n`));
-    return parse(await readAll(socket));
+    return parse(await readAll(socket, maxBytes));
   } catch (error) {
     if (late) throw new DOMException(`no answer within ${timeoutMs} ms`, "TimeoutError");
     throw error;
@@ -65,10 +70,15 @@ async function writeAll(socket: Socket, bytes: Uint8Array): Promise<void> {
   for (let from = 0; from < bytes.length;) from += await socket.write(bytes.subarray(from));
 }
 
-async function readAll(socket: Socket): Promise<string> {
-  const bytes = new Uint8Array(MAX_ANSWER_BYTES);
+async function readAll(socket: Socket, maxBytes: number): Promise<string> {
+  let bytes = new Uint8Array(Math.min(FIRST_BYTES, maxBytes));
   let end = 0;
-  while (end < bytes.length) {
+  while (end < maxBytes) {
+    if (end === bytes.length) {
+      const grown = new Uint8Array(Math.min(2 * end, maxBytes));
+      grown.set(bytes);
+      bytes = grown;
+    }
     const read = await socket.read(bytes.subarray(end));
     if (read === null) break;
     end += read;

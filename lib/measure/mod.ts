@@ -14,6 +14,7 @@
  */
 export {
   type Client,
+  httpGet,
   keyBody,
   openClient,
   probe,

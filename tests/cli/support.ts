@@ -46,6 +46,10 @@ export async function collapser(args: string, around: Surroundings = {}): Promis
         await note("drain")(...given);
         return { drained: true, detail: "drained" };
       },
+      readAdmin: async (...given) => {
+        await note("readAdmin")(...given);
+        return { value: {} };
+      },
       probe: async (...given) => {
         await note("probe")(...given);
         return { healthy: true, detail: "serving" };

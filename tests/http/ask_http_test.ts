@@ -35,6 +35,20 @@ Deno.test("askHttp refuses what is no answer of HTTP", async () => {
   }
 });
 
+Deno.test("askHttp reads as much as it is told, and cuts the rest", async () => {
+  const body = "x".repeat(200_000);
+  await using server = Deno.serve(
+    { hostname: "127.0.0.1", port: 0, onListen() {} },
+    () => new Response(body),
+  );
+  const url = new URL(`http://127.0.0.1:${server.addr.port}/`);
+  const ask = async (maxBytes?: number) =>
+    (await askHttp(url, { timeoutMs: GENEROUS_MS, ...(maxBytes !== undefined && { maxBytes }) }))
+      .text;
+  assertEquals((await ask(1 << 20)).length, body.length);
+  assertEquals((await ask()).length < 64 * 1_024, true);
+});
+
 Deno.test("askHttp waits no longer than it may", async () => {
   using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   const url = new URL(`http://127.0.0.1:${listener.addr.port}/`);

@@ -17,4 +17,4 @@ export { authorityOf } from "./authority.ts";
 export type { ClientCall, Method } from "./call.ts";
 export { type Client, openClient, type Reply, requestBody } from "./client.ts";
 export { keyBodies, keyBody } from "./key_message.ts";
-export { probe, type ProbeResult, type ProbeTarget } from "./probe.ts";
+export { httpGet, probe, type ProbeResult, type ProbeTarget } from "./probe.ts";

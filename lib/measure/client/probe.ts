@@ -92,15 +92,20 @@ function verdict(
 }
 
 async function probeHttp(url: string, timeoutMs: number): Promise<ProbeResult> {
-  const { status, text } = await get(new URL(url), timeoutMs);
+  const { status, text } = await httpGet(new URL(url), { timeoutMs });
   const detail = text.trim().split("\n")[0]!.slice(0, MAX_DETAIL_CHARS);
   const said = detail === "" ? "" : `: ${detail}`;
   return { healthy: status === HTTP_OK, detail: `HTTP ${status}${said}` };
 }
 
 /** By a connection of its own, past every proxy, where that can be: a probe asks the machine that it names. */
-async function get(url: URL, timeoutMs: number): Promise<HttpAnswer> {
-  if (url.protocol === "http:") return await askHttp(url, { timeoutMs });
+export async function httpGet(
+  url: URL,
+  { timeoutMs, maxBytes }: { timeoutMs: number; maxBytes?: number },
+): Promise<HttpAnswer> {
+  if (url.protocol === "http:") {
+    return await askHttp(url, { timeoutMs, ...(maxBytes !== undefined && { maxBytes }) });
+  }
   const given = new AbortController();
   const timer = setTimeout(
     () => given.abort(new Error(`no answer within ${timeoutMs} ms`)),
