@@ -97,15 +97,22 @@ async function start(
   const say = (line: string) => console.error(line);
   const backends = await startBackends(folder, { children, say });
   const uncached = { COLLAPSER_CACHE_DURATION: "0" };
-  const [usual, without, raw] = await Promise.all([
+  const [usual, without, raw, shadow, verify] = await Promise.all([
     startSidecar(backends.main, { children }),
     startSidecar(backends.main, { children, env: uncached }),
     backends.raw === undefined ? undefined : startSidecar(backends.raw, { children }),
+    startSidecar(backends.main, { children, env: { COLLAPSER_MODE: "shadow" } }),
+    startSidecar(backends.main, { children, env: { COLLAPSER_MODE: "verify" } }),
   ]);
   const child = new Child(Deno.execPath(), ["run", "-A", GENERATOR.href]);
   children.push(child);
   const generator = new Generator(child);
-  return { backends, sidecars: { usual, uncached: without, raw }, generator, quick };
+  return {
+    backends,
+    sidecars: { usual, uncached: without, raw, shadow, verify },
+    generator,
+    quick,
+  };
 }
 
 async function measureAll(bench: Bench, rows: readonly Row[]): Promise<RowResult[]> {

@@ -29,8 +29,8 @@ export interface Row {
   readonly path: "GetEcho" | "GetSlow" | "Create";
   readonly connections: number;
   readonly load: Omit<RunOrder, "op" | "path">;
-  /** Which sidecar: as it comes, without a cache, or in front of the backend of bare frames. */
-  readonly sidecar: "usual" | "uncached" | "raw";
+  /** Which sidecar: as it comes, without a cache, in front of the backend of bare frames, or on trial. */
+  readonly sidecar: "usual" | "uncached" | "raw" | "shadow" | "verify";
   /** How long a measurement is, in units of `--seconds`; 0 where the calls are counted. */
   readonly length: number;
   /** Not measured in rounds and not against the direct call, but once and for so long. */
@@ -107,6 +107,57 @@ export const ROWS: readonly Row[] = [
     length: 1,
     figures: [PER_SECOND, CPU, GENERATOR],
     callsPerRequest: EACH_ONCE,
+  },
+  {
+    name: "shadow",
+    about: "lead's calls in shadow: to be compared with pass, 4 x 25",
+    path: "GetEcho",
+    connections: BUSY.connections,
+    load: { callers: BUSY.callers, distinct: true },
+    sidecar: "shadow",
+    length: 1,
+    figures: [PER_SECOND, CPU, GENERATOR],
+    callsPerRequest: EACH_ONCE,
+  },
+  {
+    name: "shadowhit",
+    about: "hit's calls in shadow: each is made, and compared, 4 x 25",
+    path: "GetEcho",
+    connections: BUSY.connections,
+    load: { callers: BUSY.callers, distinct: false },
+    sidecar: "shadow",
+    length: 1,
+    figures: [PER_SECOND, CPU, GENERATOR],
+    callsPerRequest: EACH_ONCE,
+  },
+  {
+    name: "shadowrate",
+    about: "rate's calls in shadow",
+    path: "GetEcho",
+    connections: OPEN_LOOP.connections,
+    load: { callers: 1, callsPerSecond: OPEN_LOOP.callsPerSecond, distinct: true },
+    sidecar: "shadow",
+    length: 2.5,
+    figures: [
+      latency("p50"),
+      latency("p90"),
+      latency("p99"),
+      { name: "sidecar CPU millicores", of: (s) => s.millicores, sidecarOnly: true },
+      { name: "sidecar RSS MiB", of: (s) => s.rssMib, sidecarOnly: true },
+      { name: "generator late p99 µs", of: (s) => s.lateMs * 1_000 },
+    ],
+    callsPerRequest: EACH_ONCE,
+  },
+  {
+    name: "verify",
+    about: "hit's calls with verify: one in a hundred backend calls is a re-run, and the first 20",
+    path: "GetEcho",
+    connections: BUSY.connections,
+    load: { callers: BUSY.callers, distinct: false },
+    sidecar: "verify",
+    length: 1,
+    figures: [PER_SECOND, CPU, CALLS, GENERATOR],
+    callsPerRequest: HARDLY_ANY,
   },
   {
     name: "serial",

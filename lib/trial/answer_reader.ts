@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import { MESSAGE_PREFIX_BYTES } from "../grpc/mod.ts";
 import {
   AnswerDigest,
@@ -9,6 +8,10 @@ import {
 import type { ReplySource } from "../upstream/mod.ts";
 import { FRAME } from "../wire/mod.ts";
 import { decompressed } from "./message_bytes.ts";
+import { Sha256 } from "./sha256.ts";
+
+/** Storage of a message that comes in parts, at first: a backend says how long it is before it sends it. */
+const FIRST_BYTES = 1_024;
 
 /**
  * Digests a reply while it comes by: its messages, decompressed, and its status. Messages that are too large to be looked
@@ -19,12 +22,17 @@ export class AnswerReader {
   #digest: AnswerDigest | undefined = undefined;
   /** Position in the log up to which frames were read. */
   #position = 0;
-  readonly #prefix = new Uint8Array(MESSAGE_PREFIX_BYTES);
+  /** The prefix of the message under way, as far as it has come: whether the message is compressed, and its length. */
+  #isCompressed = false;
+  #length = 0;
   #prefixBytes = 0;
   /** Bytes of the message under way that are still to come. */
   #missing = 0;
-  /** The parts of the message under way; undefined where they are hashed as they come. */
-  #parts: Uint8Array[] | undefined = [];
+  /** The message under way is hashed as it comes. */
+  #isLarge = false;
+  /** What has come of the message under way; undefined while that is nothing. */
+  #gathered: Uint8Array | undefined = undefined;
+  #gatheredBytes = 0;
 
   constructor(ignored: IgnoredFields | undefined) {
     this.#ignored = ignored;
@@ -47,10 +55,7 @@ export class AnswerReader {
 
   #of(format: ReplySource["format"]): AnswerDigest {
     return this.#digest ??= new AnswerDigest({
-      newHash: () => {
-        const hash = createHash("sha256");
-        return { update: (bytes) => hash.update(bytes), digest: () => hash.digest("base64") };
-      },
+      newHash: () => new Sha256(),
       ignored: this.#ignored,
       protobuf: format?.isProtobuf ?? true,
     });
@@ -59,7 +64,9 @@ export class AnswerReader {
   #take(data: Uint8Array, format: ReplySource["format"]): void {
     for (let at = 0; at < data.length;) {
       if (this.#prefixBytes < MESSAGE_PREFIX_BYTES) {
-        this.#prefix[this.#prefixBytes++] = data[at++]!;
+        const byte = data[at++]!;
+        if (this.#prefixBytes++ === 0) this.#isCompressed = byte === 1;
+        else this.#length = (this.#length << 8 | byte) >>> 0;
         if (this.#prefixBytes === MESSAGE_PREFIX_BYTES) this.#begin(format);
         continue;
       }
@@ -70,35 +77,42 @@ export class AnswerReader {
   }
 
   #begin(format: ReplySource["format"]): void {
-    this.#missing = new DataView(this.#prefix.buffer).getUint32(1);
-    const isLarge = this.#missing > NORMAL_FORM_LIMITS.maxBytes;
-    this.#parts = isLarge ? undefined : [];
-    if (isLarge) this.#of(format).begin(this.#missing);
+    this.#missing = this.#length;
+    this.#length = 0;
+    this.#isLarge = this.#missing > NORMAL_FORM_LIMITS.maxBytes;
+    if (this.#isLarge) this.#of(format).begin(this.#missing);
     else if (this.#missing === 0) this.#part(new Uint8Array(0), true, format);
   }
 
   #part(bytes: Uint8Array, isLast: boolean, format: ReplySource["format"]): void {
     this.#missing -= bytes.length;
-    const parts = this.#parts;
-    if (parts === undefined) this.#of(format).part(bytes);
-    else if (isLast) this.#whole(parts.length === 0 ? bytes : joined([...parts, bytes]), format);
-    else parts.push(bytes.slice()); // the log moves and forgets its bytes
     if (isLast) this.#prefixBytes = 0;
+    if (this.#isLarge) return this.#of(format).part(bytes);
+    if (!isLast) return this.#gather(bytes);
+    if (this.#gathered === undefined) return this.#whole(bytes, format);
+    this.#gather(bytes);
+    const whole = this.#gathered.subarray(0, this.#gatheredBytes);
+    this.#gathered = undefined;
+    this.#gatheredBytes = 0;
+    this.#whole(whole, format);
+  }
+
+  /** Copies a part: the log moves and forgets its bytes. */
+  #gather(bytes: Uint8Array): void {
+    const held = this.#gathered;
+    const length = this.#gatheredBytes + bytes.length;
+    if (held === undefined || length > held.length) {
+      const all = length + this.#missing;
+      const grown = new Uint8Array(Math.min(all, Math.max(FIRST_BYTES, 2 * length)));
+      if (held !== undefined) grown.set(held.subarray(0, this.#gatheredBytes));
+      this.#gathered = grown;
+    }
+    this.#gathered!.set(bytes, this.#gatheredBytes);
+    this.#gatheredBytes = length;
   }
 
   #whole(message: Uint8Array, format: ReplySource["format"]): void {
-    const isCompressed = this.#prefix[0] === 1;
-    const plain = isCompressed ? decompressed(message, format?.encoding) : message;
+    const plain = this.#isCompressed ? decompressed(message, format?.encoding) : message;
     this.#of(format).add(plain ?? message);
   }
-}
-
-function joined(parts: readonly Uint8Array[]): Uint8Array {
-  const whole = new Uint8Array(parts.reduce((bytes, part) => bytes + part.length, 0));
-  let at = 0;
-  for (const part of parts) {
-    whole.set(part, at);
-    at += part.length;
-  }
-  return whole;
 }

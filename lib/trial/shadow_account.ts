@@ -18,8 +18,8 @@ export interface CountedCall {
   readonly outcome: ShadowOutcome;
   /** The hash of its key. */
   readonly keyHash: number;
-  /** For each time of what-if, whether the call would be saved. */
-  readonly wouldSave: readonly boolean[];
+  /** Times of what-if for which the call would be saved, as bits. */
+  readonly wouldSave: number;
   /** The call would have been made all the same, to fetch anew what is stale. */
   readonly isRefresh: boolean;
   /** The backend knows the method. */
@@ -49,7 +49,7 @@ export function accountOf(
 }
 
 function sumsOf(
-  { outcome, startedMs, wouldSave: [atOnce, at1s, at10s] }: CountedCall,
+  { outcome, startedMs, wouldSave }: CountedCall,
   own: OwnAnswer | undefined,
   shared: ShadowAnswer | undefined,
 ): Partial<CallSums> {
@@ -65,9 +65,9 @@ function sumsOf(
     wouldJoin: Number(outcome === "joined"),
     waitNowMs: ms,
     waitThenMs: wouldWaitMs,
-    savedInFlight: Number(atOnce),
-    savedAt1s: Number(at1s),
-    savedAt10s: Number(at10s),
+    savedInFlight: wouldSave & 1,
+    savedAt1s: wouldSave >> 1 & 1,
+    savedAt10s: wouldSave >> 2 & 1,
     rehearsed: 1,
   };
 }

@@ -31,10 +31,11 @@ export class ShadowCall extends Waiter<ShadowAnswer> {
   /** How the call would have been answered, known for certain once it is counted. */
   outcome: ShadowOutcome;
   readonly #shadow: ShadowParts;
-  readonly #reader: AnswerReader;
+  /** Reads what has come of the answer; made with the first of it, since most answers come at once. */
+  #reader: AnswerReader | undefined = undefined;
   readonly #hash: number;
-  /** For each time of what-if, whether the call would be saved. */
-  readonly wouldSave: readonly boolean[];
+  /** Times of what-if for which the call would be saved, as bits. */
+  readonly wouldSave: number;
   #leads: ShadowAnswer | undefined;
   /** The answer that it would be given, or be one of those who are. */
   #shared: ShadowAnswer | undefined;
@@ -58,7 +59,6 @@ export class ShadowCall extends Waiter<ShadowAnswer> {
     this.isRefresh = plan.outcome === "stale" && plan.leads !== undefined;
     this.#leads = plan.leads;
     this.#shared = plan.joins ?? plan.takes;
-    this.#reader = new AnswerReader(method.trial?.ignored);
     if (this.#shared !== undefined) this.#shared.group++;
     const flight = (plan.leads ?? plan.joins)?.flight;
     if (flight !== undefined) shadow.map.join(flight, this);
@@ -81,9 +81,13 @@ export class ShadowCall extends Waiter<ShadowAnswer> {
 
   // ---- the call's own answer
 
+  get #read(): AnswerReader {
+    return this.#reader ??= new AnswerReader(this.question.method.trial?.ignored);
+  }
+
   /** More of it has come. */
   grew(reply: GatheredReply): void {
-    this.#reader.read(reply);
+    this.#read.read(reply);
     const flight = this.#leads?.flight;
     if (flight === undefined) return;
     if (hasOutgrown(reply.log, this.question.method.settings)) flight.sealed = true;
@@ -93,7 +97,8 @@ export class ShadowCall extends Waiter<ShadowAnswer> {
   /** The answer is whole, or has failed; `backend` gave it. */
   ended(reply: GatheredReply, backend: string): void {
     const { timers: { nowMs } } = this.#shadow.context;
-    const print = this.#reader.end(reply);
+    const print = this.#read.end(reply);
+    this.#reader = undefined;
     this.#own = { print, ms: nowMs - this.startedMs, bytes: reply.receivedBytes };
     this.knowsMethod = reply.knowsMethod;
     const isGood = reply.status === STATUS.ok && !reply.isBrokenOff;

@@ -91,6 +91,14 @@ function feed(hash: Hash, kind: number, bytes: Uint8Array): void {
   hash.update(bytes);
 }
 
+/** One array for all heads: a hash takes the bytes at once. */
+const HEAD = new Uint8Array(5);
+
 function head(kind: number, value: number): Uint8Array {
-  return Uint8Array.of(kind, value >>> 24, value >>> 16, value >>> 8, value);
+  HEAD[0] = kind;
+  HEAD[1] = value >>> 24;
+  HEAD[2] = value >>> 16;
+  HEAD[3] = value >>> 8;
+  HEAD[4] = value;
+  return HEAD;
 }
