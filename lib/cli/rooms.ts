@@ -35,13 +35,23 @@ export const ROOMS: Runners = {
     const { runBackend } = await import("../hello/mod.ts");
     return await runBackend(options, { onStop: (stop) => signals.onSignal(stop) });
   },
-  async demo(options) {
-    const { runDemo } = await import("../measure/mod.ts");
-    const { HELLO_PATHS, startHello } = await import("../hello/mod.ts");
+  async demo({ shadow, ...options }) {
+    const { runDemo, runTrialDemo } = await import("../measure/mod.ts");
+    const { encodeGreetingRequest, HELLO_PATHS, startHello } = await import("../hello/mod.ts");
+    const parts = { startBackend: startHello, settingsFor: demoSettings };
+    if (shadow) {
+      const greeting = (echoMetadata: readonly string[]) =>
+        encodeGreetingRequest({ name: "everybody", echoMetadata, count: 1 });
+      return await runTrialDemo(options, {
+        ...parts,
+        alike: { path: HELLO_PATHS.getGreeting, message: greeting([]) },
+        byTenant: { path: HELLO_PATHS.listGreetings, message: greeting(["x-tenant"]) },
+        ignoreFields: ["2"], // `from` is the number of the call
+      });
+    }
     return await runDemo(options, {
+      ...parts,
       method: HELLO_PATHS.getGreeting,
-      startBackend: startHello,
-      settingsFor: demoSettings,
     });
   },
   async load(options) {

@@ -68,7 +68,8 @@ export interface Runners {
   fileProblems(settings: Settings): Promise<readonly string[]>;
   /** Runs the demo backend; resolves when the process should end. */
   backend(options: BackendOptions, surroundings: { signals: Signals }): Promise<number>;
-  demo(options: DemoOptions): Promise<number>;
+  /** Plays the demo of a burst, or that of a trial. */
+  demo(options: DemoOptions & { readonly shadow: boolean }): Promise<number>;
   load(options: LoadOptions): Promise<number>;
   tax(request: TaxRequest): Promise<number>;
   stall(options: StallOptions): Promise<number>;

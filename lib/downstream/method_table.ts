@@ -140,7 +140,7 @@ export class MethodTable {
     };
     this.#options.counters.unnamed.add(made.counters);
     this.#strangers.add(path, made);
-    this.#options.observer.methodJudged(path, verdict);
+    this.#options.observer.methodJudged(path, verdict, settings.mode);
     return made;
   }
 

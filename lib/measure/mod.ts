@@ -23,7 +23,7 @@ export {
   type Reply,
   requestBody,
 } from "./client/mod.ts";
-export { type DemoOptions, runDemo } from "./demo/mod.ts";
+export { type DemoOptions, runDemo, runTrialDemo } from "./demo/mod.ts";
 export { type LoadOptions, LoadRun, runLoad, type Tally } from "./load/mod.ts";
 export { Histogram } from "./report/mod.ts";
 export {

@@ -17,7 +17,8 @@ export function containedObserver(
     }
   }
   return {
-    methodJudged: (method, verdict) => tell(() => observer.methodJudged(method, verdict)),
+    methodJudged: (method, verdict, mode) =>
+      tell(() => observer.methodJudged(method, verdict, mode)),
     couldHaveCollapsed: (method) => tell(() => observer.couldHaveCollapsed(method)),
     dependsOnCaller: (method, names, mode) =>
       tell(() => observer.dependsOnCaller(method, names, mode)),

@@ -25,8 +25,8 @@ export interface UpstreamObserver {
 
 /** What is told of callers' calls, apart from numbers. Implementations must neither throw nor wait. */
 export interface CallObserver {
-  /** A method is called for the first time. */
-  methodJudged(method: string, verdict: { eligible: boolean; why: string }): void;
+  /** A method is called for the first time; `mode` is how far its answers are shared where it is eligible. */
+  methodJudged(method: string, verdict: { eligible: boolean; why: string }, mode: string): void;
   /**
    * The answers of a method were found to depend on who asks, by two callers that differed in these metadata names. With
    * `verify` its calls go apart from now on; in `shadow` they are apart.

@@ -6,6 +6,13 @@ import { RateLimit } from "./rate_limit.ts";
 /** Metadata names that say who asks: leaving one out of the key may hand an answer to the wrong caller. */
 const SAYS_WHO = /auth|cookie|token|key|secret|session|user|account|tenant|subject|client-cert/;
 
+/** What is said of an eligible method, by how far its answers are shared. */
+const SAID: Readonly<Record<string, string>> = {
+  collapse: "Method collapses",
+  verify: "Method collapses, and a sample is verified",
+  shadow: "Method would collapse: it is in shadow",
+};
+
 /** Characters of a peer's own reason for going away that are logged. */
 const MAX_DEBUG_CHARS = 200;
 
@@ -21,9 +28,10 @@ export function loggingObserver(
   const dependent = new Named(log, "methods whose answers depend on who asks");
   const undescribed = new Named(log, "reasons why services are not described");
   return {
-    methodJudged(method, { eligible, why }) {
-      if (!judged.admit(`${method} ${why}`)) return; // again when more is known of it
-      log.info(eligible ? "Method collapses" : "Method passes through", { method, why });
+    methodJudged(method, { eligible, why }, mode) {
+      if (!judged.admit(`${method} ${why} ${mode}`)) return; // again when more is known of it
+      const said = eligible ? SAID[mode] ?? "Method passes through" : "Method passes through";
+      log.info(said, { method, why: eligible && mode === "off" ? "its mode is off" : why });
     },
     couldHaveCollapsed(method) {
       if (!savings.admit(method)) return;

@@ -8,7 +8,7 @@ const FAULT: Fault = { scope: "connection", streamId: 0, code: 1, why: "bad" };
 
 /** Each thing that is told, once. */
 const TOLD: readonly (readonly [name: keyof ProxyObserver, args: readonly unknown[]])[] = [
-  ["methodJudged", ["/a.S/Get", { eligible: true, why: "its name" }]],
+  ["methodJudged", ["/a.S/Get", { eligible: true, why: "its name" }, "collapse"]],
   ["couldHaveCollapsed", ["/a.S/Put"]],
   ["keptApartBy", ["/a.S/Get", "x-hop"]],
   ["dependsOnCaller", ["/a.S/Get", ["x-tenant"], "verify"]],

@@ -20,9 +20,9 @@ function observed() {
 
 Deno.test("loggingObserver says once how a method is judged, and why", () => {
   const { entries, observer } = observed();
-  observer.methodJudged("/a.B/GetC", { eligible: true, why: "begins with Get" });
-  observer.methodJudged("/a.B/PutC", { eligible: false, why: "no reading verb" });
-  observer.methodJudged("/a.B/GetC", { eligible: true, why: "begins with Get" });
+  observer.methodJudged("/a.B/GetC", { eligible: true, why: "begins with Get" }, "collapse");
+  observer.methodJudged("/a.B/PutC", { eligible: false, why: "no reading verb" }, "collapse");
+  observer.methodJudged("/a.B/GetC", { eligible: true, why: "begins with Get" }, "collapse");
   assertEquals(entries, [
     { level: "info", msg: "Method collapses", method: "/a.B/GetC", why: "begins with Get" },
     { level: "info", msg: "Method passes through", method: "/a.B/PutC", why: "no reading verb" },
@@ -32,7 +32,7 @@ Deno.test("loggingObserver says once how a method is judged, and why", () => {
 Deno.test("loggingObserver names as many methods as have labels, says so, and is silent", () => {
   const { entries, observer } = observed();
   for (let i = 0; i < MAX_LABELS + 50; i++) {
-    observer.methodJudged(`/a.B/M${i}`, { eligible: false, why: "x" });
+    observer.methodJudged(`/a.B/M${i}`, { eligible: false, why: "x" }, "collapse");
   }
   assertEquals(entries.length, MAX_LABELS + 1);
   assertEquals(entries.at(-1), {
@@ -41,6 +41,32 @@ Deno.test("loggingObserver names as many methods as have labels, says so, and is
   });
   observer.couldHaveCollapsed("/a.B/M1"); // each sort has its own allowance
   assertEquals(entries.length, MAX_LABELS + 2);
+});
+
+Deno.test("loggingObserver says how far a method's answers are shared", () => {
+  const { entries, observer } = observed();
+  const verdict = { eligible: true, why: "its name" };
+  for (const mode of ["collapse", "verify", "shadow", "off"]) {
+    observer.methodJudged("/a.B/GetC", verdict, mode);
+  }
+  assertEquals(entries.map(({ msg }) => msg), [
+    "Method collapses",
+    "Method collapses, and a sample is verified",
+    "Method would collapse: it is in shadow",
+    "Method passes through",
+  ]);
+});
+
+Deno.test("loggingObserver tells an error of a method that was taken out, and warns of one in shadow once", () => {
+  const { entries, observer } = observed();
+  for (let i = 0; i < 2; i++) {
+    observer.dependsOnCaller("/a.B/GetC", ["x-tenant", "x-user"], "shadow");
+  }
+  observer.dependsOnCaller("/a.B/GetC", ["x-tenant"], "verify");
+  assertEquals(entries.map(({ level, metadata }) => [level, metadata]), [
+    ["warn", "x-tenant,x-user"],
+    ["error", "x-tenant"],
+  ]);
 });
 
 Deno.test("loggingObserver says once for a method what would share its calls", () => {

@@ -23,6 +23,7 @@ export interface EmbeddedParts {
 /** A backend and a sidecar in front of it, both in this process. */
 export interface Embedded {
   readonly backend: DemoBackend;
+  readonly sidecar: Sidecar;
   /** Address of the backend itself, and that of the sidecar. */
   readonly direct: Address;
   readonly proxied: Address;
@@ -53,6 +54,7 @@ export async function startEmbedded(
   }
   return {
     backend,
+    sidecar,
     direct,
     proxied: { host: LOOPBACK, port: sidecar.grpcPort },
     killBackend: () => backend.kill(),
