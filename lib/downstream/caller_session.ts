@@ -131,13 +131,15 @@ export class CallerSession implements ConnectionSink<Call>, PumpOwner, CallerLin
     if (this.connection.draining) this.closeWhenIdle();
   }
 
-  /** Asks the caller to open no more streams. */
-  drain(): void {
-    this.connection.drain();
+  /** Asks the caller to open no more streams; `atOnce` takes none of those either that are under way to us by then. */
+  drain({ atOnce = false } = {}): void {
+    if (atOnce) this.connection.finishDrain();
+    else this.connection.drain();
     for (const stream of [...this.connection.streams()]) {
       if (stream.owner === undefined) this.connection.reset(stream, ERROR_CODE.noError); // it was turned away
     }
     this.flushSoon();
+    if (atOnce) this.closeWhenIdle();
   }
 
   /** Ends the connection once the last GOAWAY was said and no call is left. */

@@ -14,6 +14,7 @@ export abstract class FlightReply implements SharedReply {
   largestListBytes = 0;
   knowsMethod = false;
   format: ReplySource["format"] = undefined;
+  failure: ReplySource["failure"] = undefined;
   asker: Asker | undefined = undefined;
   backendName = "";
   print: SharedReply["print"] = undefined;
@@ -25,9 +26,10 @@ export abstract class FlightReply implements SharedReply {
   abstract forget(): void;
 
   /** Keeps what waiters ask of the reply: it may be read when nothing else is left of the exchange. */
-  protected note({ largestListBytes, knowsMethod, format }: ReplySource): void {
+  protected note({ largestListBytes, knowsMethod, format, failure }: ReplySource): void {
     this.largestListBytes = largestListBytes;
     this.knowsMethod = knowsMethod;
     this.format = format;
+    this.failure = failure;
   }
 }

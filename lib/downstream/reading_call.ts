@@ -13,7 +13,7 @@ import {
   type ReplySource,
   statusOfFailure,
 } from "../upstream/mod.ts";
-import type { Field } from "../wire/mod.ts";
+import { ERROR_CODE, type Field } from "../wire/mod.ts";
 import { CallClock } from "./call_clock.ts";
 import { CROWDED_STREAMS } from "./caller_limits.ts";
 import type { CallerLink } from "./caller_link.ts";
@@ -119,6 +119,7 @@ export abstract class ReadingCall<Self> extends Waiter<FlightCall> {
     if (source.largestListBytes > session.connection.peer.maxHeaderListBytes) {
       return this.failOwn({ kind: "headersTooLarge", whose: "reply" });
     }
+    if (session.connection.draining && this.#isUnsent(source)) return this.#refuse();
     const log = source.ended && this.debug?.of(source.log, stream, this.outcome!) || source.log;
     session.connection.relay(stream, log);
     session.flushSoon();
@@ -175,6 +176,23 @@ export abstract class ReadingCall<Self> extends Waiter<FlightCall> {
   protected unfollow(): void {
     this.followed?.drop();
     this.followed = undefined;
+  }
+
+  /** No backend has seen the call, and the caller has been given nothing. */
+  #isUnsent({ ended, failure }: ReplySource): boolean {
+    return ended && failure?.kind === "unreachable" && this.stream.position === 0;
+  }
+
+  /**
+   * Ends the call as one that was not begun (RFC 9113 §8.7): a caller that was told to go makes it again by itself, where
+   * it goes to.
+   */
+  #refuse(): void {
+    const { stream, session } = this;
+    session.connection.reset(stream, ERROR_CODE.refusedStream);
+    session.flushSoon();
+    this.#withdraw();
+    this.#finish(STATUS.unavailable);
   }
 
   /** Waits for nothing any more; the backend call ends when nobody else does. */

@@ -30,6 +30,7 @@ export function containedObserver(
     notDescribed: (service, why) => tell(() => observer.notDescribed(service, why)),
     backendUp: (backend) => tell(() => observer.backendUp(backend)),
     backendDown: (backend, why) => tell(() => observer.backendDown(backend, why)),
+    backendUnreachable: (backend) => tell(() => observer.backendUnreachable?.(backend)),
     backendEjected: (backend, why) => tell(() => observer.backendEjected(backend, why)),
     backendReturned: (backend) => tell(() => observer.backendReturned(backend)),
     faultOfOurs(what, error) {

@@ -15,6 +15,8 @@ export interface UpstreamObserver {
   backendUp(backend: string): void;
   /** A backend cannot be reached; `why` is in words. */
   backendDown(backend: string, why: string): void;
+  /** A backend takes no new connection, or has not answered on one for a while: told of each attempt. */
+  backendUnreachable?(backend: string): void;
   /** A backend is left out for a while; `why` is in words. */
   backendEjected(backend: string, why: string): void;
   /** A backend that was left out is well again. */

@@ -31,4 +31,6 @@ export interface ProxyEnvironment {
   readonly observer: ProxyObserver;
   readonly codec: KeyCodec;
   readonly random: () => number;
+  /** Told whether callers' connections are taken: they are not while the only backend is gone. @default nobody */
+  readonly onGate?: (isOpen: boolean) => void;
 }

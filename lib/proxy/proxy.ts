@@ -31,12 +31,11 @@ import {
   type UpstreamContext,
 } from "../upstream/mod.ts";
 import { BufferedBytes, ERROR_CODE, HeaderCache } from "../wire/mod.ts";
+import { CallerGate } from "./caller_gate.ts";
+import { CallerSessions } from "./caller_sessions.ts";
 import { Inspection } from "./inspection.ts";
 import type { ProxyEnvironment, ProxyOptions } from "./options.ts";
 import { requestHeaderCache } from "./request_headers.ts";
-
-/** How long a drain waits for callers to say that they have seen GOAWAY; who is silent does not hold up the end. */
-const DRAIN_ANSWER_MS = 500;
 
 /**
  * Callers' connections at once; more are closed as they come. A caller has one for each of its processes, so this is
@@ -57,7 +56,7 @@ export class Proxy {
   #reflection: Reflection | undefined = undefined;
   #context: CallerContext;
   #contexts: CallerContexts;
-  #sessions = new Set<CallerSession>();
+  readonly #sessions: CallerSessions;
   #guard: BufferGuard;
   /** Resolves, once the proxy was closed, when what was written to backends is sent and their connections are gone. */
   closed: Promise<void> = Promise.resolve();
@@ -68,16 +67,21 @@ export class Proxy {
   /** What is found out of sharing, while callers are served. */
   readonly trial: Trial;
   readonly #age: ConnectionAge;
-  #timers: Timers;
+  readonly #gate: CallerGate;
+  readonly #timers: Timers;
   #sweep: CallbackAlarm;
-  #whenEmpty: (() => void) | undefined = undefined;
 
   constructor(options: ProxyOptions, environment: ProxyEnvironment) {
     const { timers, codec, resolve, random } = environment;
     const { counters } = this;
-    const observer = containedObserver(environment.observer, counters);
+    this.#gate = new CallerGate(options, timers, (isOpen) => {
+      if (!isOpen) this.#sessions.sendElsewhere();
+      environment.onGate?.(isOpen);
+    });
+    const observer = this.#gate.observing(containedObserver(environment.observer, counters));
     const turn = new Turn();
     this.#timers = timers;
+    this.#sessions = new CallerSessions(timers);
     this.map = new CollapseMap<FlightCall>(options);
     const buffered = new BufferedBytes(options.maxBufferedBytes, () => this.#guard.overflowed());
     this.buffered = buffered;
@@ -112,7 +116,7 @@ export class Proxy {
       trials: this.trial.methods,
     });
     this.#methods = methods;
-    methods.setPolicies(options.policies ?? []);
+    this.setPolicies(options.policies ?? []);
     if (options.asksDescriptors && heedsDescriptors(options.methods)) {
       const world = { backend: this.#backend, timers, scheme, instance } as const;
       const [{ address }] = options.backends as [BackendEntry];
@@ -175,6 +179,7 @@ export class Proxy {
    */
   async serve(socket: Socket, remote: string, { identity = "" } = {}): Promise<void> {
     if (this.#sessions.size >= MAX_CALLER_CONNECTIONS) return this.#turnAway(socket, remote);
+    if (this.#gate.isShut) return socket.close(); // it was under way when the port was closed
     const session = new CallerSession(socket, { context: this.#contexts.of(identity), remote });
     this.#sessions.add(session);
     this.counters.connections++;
@@ -192,13 +197,14 @@ export class Proxy {
   /** Whether calls can be answered, and if not, why. */
   get readiness(): { ready: boolean; reason: string } {
     if (this.#ending) return { ready: false, reason: "shutting down" };
-    const { trouble } = this.#backend;
+    const trouble = this.#backend.trouble || this.#gate.why;
     if (trouble === "") return { ready: true, reason: "" };
     return { ready: false, reason: `the backend cannot be reached: ${trouble}` };
   }
 
   /** What the policy file says from now on. What is stored is forgotten; calls under way go on as they began. */
   setPolicies(policies: readonly NamedPolicy[]): void {
+    this.#gate.setPolicies(policies);
     this.#methods.setPolicies(policies);
   }
 
@@ -219,21 +225,7 @@ export class Proxy {
    */
   async drain(timeoutMs: number): Promise<number> {
     this.#ending = this.#draining = true;
-    const silence = new CallbackAlarm(() => this.#finishDrain());
-    for (const session of this.#sessions) session.drain();
-    this.#timers.set(silence, this.#timers.refresh() + Math.min(DRAIN_ANSWER_MS, timeoutMs));
-    const isEmpty = await this.#emptyWithin(timeoutMs);
-    this.#timers.cancel(silence);
-    let left = 0;
-    if (!isEmpty) {
-      for (const session of [...this.#sessions]) {
-        left += session.connection.openStreams;
-        session.end();
-      }
-      if (!await this.#emptyWithin(DRAIN_ANSWER_MS)) {
-        for (const session of [...this.#sessions]) session.abort();
-      }
-    }
+    const left = await this.#sessions.drain(timeoutMs);
     this.close();
     return left;
   }
@@ -245,6 +237,7 @@ export class Proxy {
     this.closed = this.#backend.stop();
     this.#timers.cancel(this.#sweep);
     this.#guard.stop();
+    this.#gate.stop();
   }
 
   /** Callers' connections that are open, for who looks at what they hold. */
@@ -256,27 +249,6 @@ export class Proxy {
     for (const { connection } of this.#sessions) {
       for (const { owner } of connection.streams()) if (owner !== undefined) yield owner;
     }
-  }
-
-  /** Callers that never answered the PING are told the last stream now; who has no calls is let go. */
-  #finishDrain(): void {
-    for (const session of [...this.#sessions]) {
-      session.connection.finishDrain();
-      session.flushSoon();
-      session.closeWhenIdle();
-    }
-  }
-
-  #emptyWithin(timeoutMs: number): Promise<boolean> {
-    if (this.#sessions.size === 0) return Promise.resolve(true);
-    return new Promise((resolve) => {
-      const alarm = new CallbackAlarm(() => resolve(false));
-      this.#timers.set(alarm, this.#timers.refresh() + timeoutMs);
-      this.#whenEmpty = () => {
-        this.#timers.cancel(alarm);
-        resolve(true);
-      };
-    });
   }
 
   #turnAway(socket: Socket, remote: string): void {
@@ -294,6 +266,5 @@ export class Proxy {
   #forget(session: CallerSession): void {
     if (!this.#sessions.delete(session)) return;
     this.counters.connections--;
-    if (this.#sessions.size === 0) this.#whenEmpty?.();
   }
 }

@@ -1,6 +1,6 @@
 import type { Settings } from "../config/mod.ts";
 import type { Proxy } from "../proxy/mod.ts";
-import type { Listening } from "../transport/mod.ts";
+import type { CallerPort } from "./caller_port.ts";
 
 /** How far a sidecar is on its way out. */
 export type DrainState = "serving" | "draining" | "drained";
@@ -13,17 +13,17 @@ export type DrainState = "serving" | "draining" | "drained";
 export class Draining {
   readonly #settings: Pick<Settings, "drainDelayMs" | "drainTimeoutMs">;
   readonly #proxy: Proxy;
-  readonly #listening: Listening;
+  readonly #port: CallerPort;
   #state: DrainState = "serving";
   #left: Promise<number> | undefined = undefined;
 
   constructor(
     settings: Pick<Settings, "drainDelayMs" | "drainTimeoutMs">,
-    { proxy, listening }: { proxy: Proxy; listening: Listening },
+    { proxy, port }: { proxy: Proxy; port: CallerPort },
   ) {
     this.#settings = settings;
     this.#proxy = proxy;
-    this.#listening = listening;
+    this.#port = port;
   }
 
   get state(): DrainState {
@@ -40,7 +40,7 @@ export class Draining {
     this.#state = "draining";
     this.#proxy.announceEnd();
     if (drainDelayMs > 0) await new Promise((resolve) => setTimeout(resolve, drainDelayMs));
-    this.#listening.close();
+    this.#port.close();
     const left = await this.#proxy.drain(drainTimeoutMs);
     this.#state = "drained";
     return left;

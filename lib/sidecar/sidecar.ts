@@ -2,8 +2,9 @@ import { type Admin, PagesRefused, startAdmin } from "../admin/mod.ts";
 import { COMMIT, type Origin, type Settings, VERSION } from "../config/mod.ts";
 import { Proxy } from "../proxy/mod.ts";
 import { createMetrics, type Logger, loggingObserver, type Metrics } from "../telemetry/mod.ts";
-import { dialPlain, dialTls, type Listening, resolveHost, Timers } from "../transport/mod.ts";
-import { callersTrouble, listenForCallers } from "./callers.ts";
+import { dialPlain, dialTls, resolveHost, Timers } from "../transport/mod.ts";
+import { CallerPort } from "./caller_port.ts";
+import { callersTrouble } from "./callers.ts";
 import { Draining } from "./draining.ts";
 import { openFiles, type SidecarFiles } from "./files.ts";
 import { KEY_CODEC } from "./key_codec.ts";
@@ -61,6 +62,7 @@ export function startSidecar(
   const extras = { policies, sharedPool, asksDescriptors };
   const proxy = new Proxy({ ...proxyOptions(settings), ...extras }, {
     timers,
+    onGate: (isOpen) => opened.port.welcome(isOpen), // not before `open`
     dial: backend === undefined ? dialPlain : dialTls({
       certificates: () => backend.current,
       serverName: settings.backendTlsServerName,
@@ -85,7 +87,7 @@ export function startSidecar(
   policy?.follow((policies) => proxy.setPolicies(policies));
   proxy.open();
   return {
-    grpcPort: opened.listening.port,
+    grpcPort: opened.port.port,
     metricsPort: opened.admin.port,
     adminPort: opened.admin.pagePort,
     proxy,
@@ -106,17 +108,17 @@ function openPorts(
     files: SidecarFiles;
     background: SettingsBackground;
   },
-): { draining: Draining; listening: Listening; admin: Admin } {
+): { draining: Draining; port: CallerPort; admin: Admin } {
   const { proxy, metrics, log, timers, files, background } = parts;
   const { origins = new Map(), warnings = [] } = background;
-  let listening: Listening | undefined;
+  let port: CallerPort | undefined;
   try {
-    listening = listenForCallers(settings, {
+    port = new CallerPort(settings, {
       proxy,
       certificates: files.certificates.callers,
       log,
     });
-    const draining = new Draining(settings, { proxy, listening });
+    const draining = new Draining(settings, { proxy, port });
     const admin = startAdmin({
       hostname: settings.metricsHost,
       port: settings.metricsPort,
@@ -137,14 +139,14 @@ function openPorts(
       commit: COMMIT,
       log,
     });
-    return { draining, listening, admin };
+    return { draining, port, admin };
   } catch (error) {
-    listening?.close();
+    port?.close();
     metrics.stop();
     proxy.close();
     void files.stop();
     timers.stop();
-    throw new Error(portTrouble(settings, { grpcIsOpen: listening !== undefined, error }), {
+    throw new Error(portTrouble(settings, { grpcIsOpen: port !== undefined, error }), {
       cause: error,
     });
   }

@@ -49,6 +49,8 @@ export interface PoolOptions {
 export class ConnectionPool {
   /** Why no call can be sent; "" when one can. */
   trouble = "not connected yet";
+  /** An attempt to connect has come to nothing since a connection last worked. */
+  isRefused = false;
   readonly #owner: PoolOwner;
   readonly #context: UpstreamContext;
   readonly #options: PoolOptions;
@@ -56,6 +58,8 @@ export class ConnectionPool {
   #sessions: UpstreamSession[] = [];
   /** All connections, those that finish their last calls included. */
   readonly #open = new Set<UpstreamSession>();
+  /** Connections whose SETTINGS have come. */
+  readonly #worked = new WeakSet<UpstreamSession>();
   /** Connections to processes of this program. */
   readonly #met = new Set<UpstreamSession>();
   /** Resolves when the pool was stopped and its last connection is gone. */
@@ -162,6 +166,7 @@ export class ConnectionPool {
     }
     timers.refresh();
     this.#isDialling = false;
+    if (session === undefined) this.isRefused = true;
     if (session !== undefined) this.#adopt(session, untilMs);
     else this.#pause(why);
   }
@@ -190,6 +195,8 @@ export class ConnectionPool {
       session.abandon(IS_SELF);
     } else {
       this.#meet(session);
+      this.isRefused = false;
+      this.#worked.add(session);
       if (!this.#isFlapping) this.#pauseMs = 0;
       if (this.trouble === "") return;
       this.trouble = "";
@@ -230,6 +237,7 @@ export class ConnectionPool {
     if (this.#stopped) return;
     const { timers } = this.#context;
     this.#lostWhy = why;
+    if (!this.#worked.has(session)) this.isRefused = true;
     if (!this.#doubt.isSet) timers.set(this.#doubt, timers.nowMs + DOUBT_AFTER_MS);
     this.#isFlapping = !session.wasOfUse;
     if (session.wasOfUse) this.#pauseMs = 0;

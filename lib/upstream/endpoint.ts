@@ -81,8 +81,7 @@ export class Endpoint implements Backend, PoolOwner {
   }
 
   reports(): readonly BackendReport[] {
-    const { counters, trouble } = this;
-    return [{ counters, trouble, standing: "healthy", why: "" }];
+    return [{ counters: this.counters, trouble: this.trouble, standing: "healthy", why: "" }];
   }
 
   /** Connects, and keeps doing so: readiness must be known before the first call. */
@@ -131,7 +130,7 @@ export class Endpoint implements Backend, PoolOwner {
     } else if (!this.#bulkhead.mayWait(exchange)) {
       this.#refuse(exchange, { kind: "pendingFull", backend: this.name });
     } else {
-      this.#bulkhead.wait(exchange, this.#now());
+      this.#bulkhead.wait(exchange, this.#nowMs);
       exchange.bodyMoved(); // all of it waits, also when it had gone out before
       this.#queueWatch.begin();
       this.#grow();
@@ -261,7 +260,7 @@ export class Endpoint implements Backend, PoolOwner {
   }
 
   #hasPassed({ deadlineMs }: Exchange): boolean {
-    return deadlineMs !== NO_DEADLINE && this.#now() >= deadlineMs;
+    return deadlineMs !== NO_DEADLINE && this.#nowMs >= deadlineMs;
   }
 
   // ---- what the pool tells
@@ -278,23 +277,24 @@ export class Endpoint implements Backend, PoolOwner {
   }
 
   poolInDoubt(why: string): void {
-    this.#losesTouch(why, true);
+    this.#losesTouch(why, true, true);
   }
 
   poolDown(why: string, isNews: boolean): void {
     this.isDown = true;
-    this.#losesTouch(why, isNews || this.counters.up);
+    this.#losesTouch(why, isNews || this.counters.up, this.#pool.isRefused);
     this.#settleWaiting({ kind: "unreachable", why });
   }
 
-  #losesTouch(why: string, isNews: boolean): void {
+  #losesTouch(why: string, isNews: boolean, isRefused: boolean): void {
     if (isNews) this.#context.observer.backendDown(this.name, why);
+    if (isRefused) this.#context.observer.backendUnreachable?.(this.name);
     this.counters.up = false;
     this.#group?.reaches();
     this.handOver();
   }
 
-  #now(): number {
+  get #nowMs(): number {
     return this.#context.timers.nowMs;
   }
 }

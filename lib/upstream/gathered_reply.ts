@@ -23,6 +23,8 @@ export interface ReplySource {
   readonly knowsMethod: boolean;
   /** How its messages are written; undefined before the first header list has come. */
   readonly format?: MessageFormat | undefined;
+  /** Why the reply ended, where that is not the backend's own status. */
+  readonly failure?: Failure | undefined;
 }
 
 /** What a backend has answered, as it comes in: the log that callers read, and what must be known of it. */

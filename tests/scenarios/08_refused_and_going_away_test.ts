@@ -167,7 +167,8 @@ Deno.test("Scenario 8(f): a refusal after its leader has left is sent again for 
 });
 
 Deno.test("Scenario 8(g): a backend that has gone for good after its GOAWAY makes 14, and is found when it is back", async () => {
-  await withSockets(async (rig) => {
+  // Callers stay where stale results may stand in for the backend.
+  await withSockets({ variables: { COLLAPSER_STALE_IF_ERROR: "1ms" } }, async (rig) => {
     const caller = await rig.caller();
     const { port } = rig.backend;
     rig.backend.end.sends(GOING, goAway(0, noError));

@@ -24,6 +24,10 @@ import { until, within } from "../support/waiting.ts";
 /** Short for a test; the default is 5 s. */
 const PATIENT_FOR = { BACKEND_CONNECT_TIMEOUT: "600ms" };
 
+/** Where stale results may stand in for the backend, callers are not sent elsewhere: see tests/proxy/caller_gate_test.ts. */
+const CALLERS_STAY = { staleIfErrorMs: 1 };
+const STAYING = { COLLAPSER_STALE_IF_ERROR: "1ms" };
+
 /** What a process needs of the environment to find Deno's cache. */
 const KEPT = Object.fromEntries(
   ["HOME", "PATH", "DENO_DIR", "XDG_CACHE_HOME"].flatMap((name) => {
@@ -90,7 +94,10 @@ Deno.test("Scenario 12(a): one that accepts and does not begin TLS, or a unix so
 
 Deno.test("Scenario 12(b): a process that was there before its backend says so, and finds it", async () => {
   const port = freePort();
-  await using sidecar = await SidecarProcess.start({ BACKEND_ADDRESS: `127.0.0.1:${port}` });
+  await using sidecar = await SidecarProcess.start({
+    BACKEND_ADDRESS: `127.0.0.1:${port}`,
+    ...STAYING,
+  });
   await using caller = await DialledCaller.at(sidecar.grpcPort);
   const early = [GET, PUT].map((path) => caller.call(path, "1"));
   await ended(...early);
@@ -171,7 +178,7 @@ Deno.test("Scenario 12(e): a backend that speaks HTTP/1, or refuses the connecti
 
 Deno.test("Scenario 12(f): a backend that was there and hangs is not ready within a second, and its calls wait their time", async () => {
   for (const how of ["does not accept", "says nothing", "says goodbye"] as const) {
-    await withRig({ backendConnectTimeoutMs: 5_000 }, async (rig) => {
+    await withRig({ backendConnectTimeoutMs: 5_000, ...CALLERS_STAY }, async (rig) => {
       const caller = await rig.caller();
       await rig.advance(10_000);
       assertEquals(rig.proxy.readiness.ready, true);

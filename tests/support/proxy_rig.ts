@@ -89,6 +89,7 @@ export interface RigOptions extends Partial<ProxyOptions> {
   readonly seed?: number;
   readonly codec?: Partial<KeyCodec>;
   readonly observer?: Partial<ProxyObserver>;
+  readonly onGate?: (isOpen: boolean) => void;
   /** False leaves `proxy.open()` to the test. */
   readonly opens?: boolean;
 }
@@ -158,6 +159,7 @@ export class ProxyRig {
       observer: { ...this.#observer(), ...options.observer },
       codec,
       random: rng(options.seed ?? 1),
+      ...options.onGate && { onGate: options.onGate },
     });
     if (options.opens ?? true) this.proxy.open();
   }

@@ -142,7 +142,7 @@ Deno.test("Reflection is no request of anybody's, and a backend that knows none 
 });
 
 Deno.test("Reflection asks again when it gets no answer, and when the backend is gone", async () => {
-  await withQuestions({}, async (rig) => {
+  await withQuestions({ staleIfErrorMs: 1 }, async (rig) => {
     await pairOf(rig, GET);
     await rig.advance(1_100);
     assertEquals(questions(rig).length, 1);
