@@ -13,10 +13,18 @@ const BELIEVED_MS = 60_000;
 export class Behaviour {
   #habit: Habit = "unknown";
   #seenMs = -Infinity;
+  /** What the method's descriptor says: then nothing is learnt from calls. */
+  #described: Habit | undefined = undefined;
 
   /** What is believed at `nowMs`. */
   at(nowMs: number): Habit {
+    if (this.#described !== undefined) return this.#described;
     return nowMs - this.#seenMs < BELIEVED_MS ? this.#habit : "unknown";
+  }
+
+  /** The method's descriptor says whether callers send several messages; undefined where there is none. */
+  describe(takesStream: boolean | undefined): void {
+    this.#described = takesStream === undefined ? undefined : takesStream ? "streaming" : "unary";
   }
 
   /** A call was seen to do this. */

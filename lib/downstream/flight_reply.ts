@@ -15,6 +15,7 @@ export abstract class FlightReply implements SharedReply {
   knowsMethod = false;
   format: ReplySource["format"] = undefined;
   failure: ReplySource["failure"] = undefined;
+  isStream = false;
   asker: Asker | undefined = undefined;
   backendName = "";
   print: SharedReply["print"] = undefined;
@@ -26,10 +27,11 @@ export abstract class FlightReply implements SharedReply {
   abstract forget(): void;
 
   /** Keeps what waiters ask of the reply: it may be read when nothing else is left of the exchange. */
-  protected note({ largestListBytes, knowsMethod, format, failure }: ReplySource): void {
-    this.largestListBytes = largestListBytes;
-    this.knowsMethod = knowsMethod;
-    this.format = format;
-    this.failure = failure;
+  protected note(source: ReplySource): void {
+    this.largestListBytes = source.largestListBytes;
+    this.knowsMethod = source.knowsMethod;
+    this.format = source.format;
+    this.failure = source.failure;
+    this.isStream = source.isStream ?? false;
   }
 }

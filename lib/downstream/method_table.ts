@@ -5,7 +5,7 @@ import {
   type Service,
   type Verdict,
 } from "../collapse/mod.ts";
-import { type IdempotencyLevel, splitMethod } from "../grpc/mod.ts";
+import { type MethodDescriptor, splitMethod } from "../grpc/mod.ts";
 import {
   type CallObserver,
   MethodCounters,
@@ -45,7 +45,7 @@ export interface Method {
   readonly scope: Service;
   /** Whether answers to its calls, where they are not shared, make older results stale. */
   readonly invalidates: Invalidates;
-  readonly verdict: Verdict;
+  verdict: Verdict;
   readonly policy: MethodPolicy;
   /** What is in force for its calls. */
   readonly settings: MethodSettings;
@@ -54,6 +54,8 @@ export interface Method {
   /** A backend has answered it with something other than UNIMPLEMENTED. */
   isConfirmed: boolean;
   readonly behaviour: Behaviour;
+  /** An answer was seen to be several messages. */
+  streams: boolean;
   readonly recent: RecentCalls;
   /** What is found out of sharing its answers; undefined for a method that is not on trial. */
   readonly trial: MethodTrial | undefined;
@@ -70,7 +72,7 @@ export interface MethodTableOptions {
     of(path: string, settings: MethodSettings, policy: unknown): MethodTrial | undefined;
   };
   /** What is known of a method's descriptor. */
-  readonly levelOf?: (service: string, method: string) => IdempotencyLevel | undefined;
+  readonly descriptorOf?: (service: string, method: string) => MethodDescriptor | undefined;
   /** A backend has answered a method of this service for the first time. */
   readonly onConfirm?: (service: string) => void;
   /** Every verdict was forgotten: what was shared by one must not be any more. */
@@ -92,6 +94,8 @@ export class MethodTable {
     MAX_STRANGER_CHARS,
     (method) => this.#dismiss(method),
   );
+  /** Methods that were seen to answer with several messages. */
+  readonly #streaming = new BoundedPaths<true>(MAX_STRANGERS, MAX_STRANGER_CHARS);
   readonly #services = new Services();
   readonly #scopes: Services;
   readonly #options: MethodTableOptions;
@@ -111,6 +115,7 @@ export class MethodTable {
       isConfirmed: false,
       behaviour: new Behaviour(),
       recent: {},
+      streams: false,
       trial: undefined,
     };
   }
@@ -136,8 +141,10 @@ export class MethodTable {
       isConfirmed: false,
       behaviour: new Behaviour(),
       recent: {},
+      streams: this.#streaming.get(path) === true,
       trial: this.#options.trials?.of(path, settings, policy),
     };
+    made.behaviour.describe(this.#options.descriptorOf?.(service, method)?.takesStream);
     this.#options.counters.unnamed.add(made.counters);
     this.#strangers.add(path, made);
     this.#options.observer.methodJudged(path, verdict, settings.mode);
@@ -189,21 +196,36 @@ export class MethodTable {
   /** More is known of a service: when that changes a verdict, every method is looked at anew. */
   reconsider(service: string): void {
     for (const methods of [this.#confirmed, this.#strangers]) {
-      for (const { path, verdict, policy, service: { name } } of methods.values()) {
-        if (name !== service) continue;
-        const { method = "" } = splitMethod(path) ?? {};
-        const { eligible } = this.#judge(service, method, policy);
-        if (eligible !== verdict.eligible) return this.#forget();
+      for (const known of methods.values()) {
+        if (known.service.name !== service) continue;
+        const { method = "" } = splitMethod(known.path) ?? {};
+        known.behaviour.describe(this.#options.descriptorOf?.(service, method)?.takesStream);
+        const verdict = this.#judge(service, method, known.policy);
+        if (verdict.eligible !== known.verdict.eligible) return this.#forget();
+        if (verdict.why === known.verdict.why) continue;
+        known.verdict = verdict;
+        this.#options.observer.methodJudged(known.path, verdict, known.settings.mode);
       }
     }
   }
 
+  /** An answer to the method was a second message: it streams, whatever its descriptor says. */
+  streams(method: Method): void {
+    const { path, service: { name }, verdict } = method;
+    method.streams = true;
+    if (!verdict.eligible || this.#streaming.get(path) !== undefined) return;
+    this.#streaming.add(path, true);
+    this.reconsider(name);
+  }
+
   #judge(service: string, method: string, { collapse }: MethodPolicy): Verdict {
-    const { eligibility, levelOf } = this.#options;
-    if (collapse === undefined || neverCollapses(service)) {
-      return eligibility(service, method, { level: levelOf?.(service, method) });
+    const { eligibility, descriptorOf } = this.#options;
+    if (collapse !== undefined && !neverCollapses(service)) {
+      return { eligible: collapse, why: "the policy file says so" };
     }
-    return { eligible: collapse, why: "the policy file says so" };
+    const { level, streams } = descriptorOf?.(service, method) ?? {};
+    const wasSeenTo = this.#streaming.get(`/${service}/${method}`) !== undefined;
+    return eligibility(service, method, { level, streams: streams === true || wasSeenTo });
   }
 
   /** How far a write of this service reaches. */

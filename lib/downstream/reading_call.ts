@@ -116,6 +116,7 @@ export abstract class ReadingCall<Self> extends Waiter<FlightCall> {
     const { method } = this.route;
     const source = flight === undefined ? this.source! : flight.reply;
     if (source.knowsMethod && !method.isConfirmed) session.context.methods.confirm(method);
+    if (source.isStream && !method.streams) session.context.methods.streams(method);
     if (source.largestListBytes > session.connection.peer.maxHeaderListBytes) {
       return this.failOwn({ kind: "headersTooLarge", whose: "reply" });
     }

@@ -3,13 +3,22 @@ import { ProtobufFields, WIRE_LENGTH, WIRE_VARINT } from "./protobuf_fields.ts";
 /** What a method's descriptor says of calling it more than once (descriptor.proto, MethodOptions.IdempotencyLevel). */
 export type IdempotencyLevel = "unknown" | "no_side_effects" | "idempotent";
 
+/** What a method's descriptor says of it. */
+export interface MethodDescriptor {
+  readonly level: IdempotencyLevel;
+  /** Callers may send several messages (client_streaming). */
+  readonly takesStream: boolean;
+  /** Answers may be several messages (server_streaming). */
+  readonly streams: boolean;
+}
+
 /** The levels by their numbers; any other number is one that is not defined yet. */
 const LEVELS: readonly IdempotencyLevel[] = ["unknown", "no_side_effects", "idempotent"];
 
 /** Field numbers of descriptor.proto. */
 const FILE = { package: 2, service: 6 } as const;
 const SERVICE = { name: 1, method: 2 } as const;
-const METHOD = { name: 1, options: 4 } as const;
+const METHOD = { name: 1, options: 4, clientStreaming: 5, serverStreaming: 6 } as const;
 const OPTIONS = { idempotencyLevel: 34 } as const;
 
 /** Field numbers of reflection.proto, the same in grpc.reflection.v1 and v1alpha. */
@@ -30,17 +39,17 @@ export function reflectionRequest(symbol: string): Uint8Array {
  * What a ServerReflectionResponse says of the methods of one service, by their names; undefined when it does not
  * describe it, or is no such response.
  */
-export function levelsIn(
+export function methodsIn(
   response: Uint8Array,
   service: string,
-): ReadonlyMap<string, IdempotencyLevel> | undefined {
+): ReadonlyMap<string, MethodDescriptor> | undefined {
   for (const files of messages(response, RESPONSE.fileDescriptorResponse)) {
     for (const file of messages(files, FILE_RESPONSE.fileDescriptorProto)) {
       const inPackage = text(file, FILE.package);
       for (const described of messages(file, FILE.service)) {
         const name = text(described, SERVICE.name);
         if ((inPackage === "" ? name : `${inPackage}.${name}`) === service) {
-          return levels(described);
+          return methods(described);
         }
       }
     }
@@ -48,18 +57,28 @@ export function levelsIn(
   return undefined;
 }
 
-function levels(service: Uint8Array): ReadonlyMap<string, IdempotencyLevel> {
-  const found = new Map<string, IdempotencyLevel>();
+function methods(service: Uint8Array): ReadonlyMap<string, MethodDescriptor> {
+  const found = new Map<string, MethodDescriptor>();
   for (const method of messages(service, SERVICE.method)) {
     let level = 0;
     for (const options of messages(method, METHOD.options)) {
-      const fields = new ProtobufFields(options);
-      while (fields.next()) {
-        const isLevel = fields.field === OPTIONS.idempotencyLevel;
-        if (isLevel && fields.wireType === WIRE_VARINT) level = fields.varint;
-      }
+      level = number(options, OPTIONS.idempotencyLevel) ?? level;
     }
-    found.set(text(method, METHOD.name), LEVELS[level] ?? "unknown");
+    found.set(text(method, METHOD.name), {
+      level: LEVELS[level] ?? "unknown",
+      takesStream: number(method, METHOD.clientStreaming) === 1,
+      streams: number(method, METHOD.serverStreaming) === 1,
+    });
+  }
+  return found;
+}
+
+/** The last value of a field that is a varint; undefined when it has none. */
+function number(bytes: Uint8Array, field: number): number | undefined {
+  let found: number | undefined;
+  const fields = new ProtobufFields(bytes);
+  while (fields.next()) {
+    if (fields.field === field && fields.wireType === WIRE_VARINT) found = fields.varint;
   }
   return found;
 }

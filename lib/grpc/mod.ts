@@ -28,7 +28,12 @@
 
 export { type CacheDirectives, parseCacheControl } from "./cache_directives.ts";
 export { acceptEncodingKey, isGrpcContentType } from "./content_type.ts";
-export { type IdempotencyLevel, levelsIn, reflectionRequest } from "./descriptors.ts";
+export {
+  type IdempotencyLevel,
+  type MethodDescriptor,
+  methodsIn,
+  reflectionRequest,
+} from "./descriptors.ts";
 export { healthReply, healthRequest, healthService, healthStatus } from "./health.ts";
 export { statusOfHttp } from "./http_status.ts";
 export { frameMessage, isOneMessage, MESSAGE_PREFIX_BYTES, MessageScanner } from "./message.ts";

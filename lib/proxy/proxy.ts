@@ -110,7 +110,7 @@ export class Proxy {
       settings,
       counters,
       observer,
-      levelOf: (service, method) => this.#reflection?.levelOf(service, method),
+      descriptorOf: (service, method) => this.#reflection?.descriptorOf(service, method),
       onConfirm: (service) => this.#reflection?.learn(service),
       onForget: () => [this.map, this.trial.shadow.map].forEach((map) => map.forgetAll()),
       trials: this.trial.methods,

@@ -25,6 +25,8 @@ export interface ReplySource {
   readonly format?: MessageFormat | undefined;
   /** Why the reply ended, where that is not the backend's own status. */
   readonly failure?: Failure | undefined;
+  /** The reply has more than one message. */
+  readonly isStream?: boolean;
 }
 
 /** What a backend has answered, as it comes in: the log that callers read, and what must be known of it. */
@@ -34,6 +36,7 @@ export class GatheredReply implements ReplySource {
   status = NO_STATUS;
   largestListBytes = 0;
   format: MessageFormat | undefined = undefined;
+  isStream = false;
   /** Why the reply ended, where that is not the backend's own status. */
   failure: Failure | undefined = undefined;
   /** What the reply's metadata says about sharing and keeping it; undefined while it says nothing. */
@@ -106,7 +109,7 @@ export class GatheredReply implements ReplySource {
     // What came before the scanner was one whole message.
     const before = this.receivedBytes > to - from && scanner.started === 0 ? 1 : 0;
     scanner.scan(bytes, from, to);
-    return scanner.started + before > 1;
+    return this.isStream = scanner.started + before > 1;
   }
 
   /** Ends the reply with a failure, which becomes the end of the log. */

@@ -1,7 +1,7 @@
 import {
-  type IdempotencyLevel,
-  levelsIn,
   MESSAGE_PREFIX_BYTES,
+  type MethodDescriptor,
+  methodsIn,
   reflectionRequest,
   STATUS,
   statusName,
@@ -30,6 +30,9 @@ const FIRST_RETRY_MS = 1_000;
 /** A backend may be replaced by one whose descriptors say something else. */
 const ASK_AGAIN_MS = 300_000;
 
+/** A backend that answers so wants to know who asks, and would say the same of every service. */
+const WANTS_CREDENTIALS: readonly number[] = [STATUS.unauthenticated, STATUS.permissionDenied];
+
 /** What the backend's descriptors say of methods, asked for a service once it has answered, and again now and then. */
 export class Reflection {
   readonly #world: InternalCallWorld;
@@ -38,7 +41,7 @@ export class Reflection {
   readonly #described: (service: string, response: Uint8Array) => void;
   readonly #observer: UpstreamObserver;
   /** What is known; undefined for a service that nobody describes. */
-  #levels = new Map<string, ReadonlyMap<string, IdempotencyLevel> | undefined>();
+  #methods = new Map<string, ReadonlyMap<string, MethodDescriptor> | undefined>();
   #waiting: string[] = [];
   #call: InternalCall | undefined = undefined;
   /** Index into the services of reflection; past the last one when the backend has none. */
@@ -68,14 +71,14 @@ export class Reflection {
   }
 
   /** What is known of a method now. */
-  levelOf(service: string, method: string): IdempotencyLevel | undefined {
-    return this.#levels.get(service)?.get(method);
+  descriptorOf(service: string, method: string): MethodDescriptor | undefined {
+    return this.#methods.get(service)?.get(method);
   }
 
   /** Asks about a service that the backend has answered, in a while. */
   learn(service: string): void {
-    if (this.#levels.has(service) || this.#levels.size >= MAX_SERVICES) return;
-    this.#levels.set(service, undefined);
+    if (this.#methods.has(service) || this.#methods.size >= MAX_SERVICES) return;
+    this.#methods.set(service, undefined);
     this.#waiting.push(service);
     if (this.#waiting.length === 1) this.#askIn(ASK_AFTER_MS); // else the one before it is on its way
   }
@@ -88,7 +91,7 @@ export class Reflection {
 
   #askAgain(): void {
     this.#version = 0;
-    this.#waiting = [...this.#levels.keys()];
+    this.#waiting = [...this.#methods.keys()];
     this.#askNext();
   }
 
@@ -141,27 +144,36 @@ export class Reflection {
       this.#retryMs = FIRST_RETRY_MS;
       const response = log.data().subarray(MESSAGE_PREFIX_BYTES);
       this.#described(service, response);
-      this.#heard(service, levelsIn(response, service));
+      this.#heard(service, methodsIn(response, service));
     } else {
       // What could not be asked is not known, which is no reason to forget what was.
-      const why = failure === undefined ? statusName(status) : statusOfFailure(failure).message;
+      const wantsCredentials = isAnswer && WANTS_CREDENTIALS.includes(status);
+      const why = wantsCredentials
+        ? "its reflection wants credentials, which the sidecar has none of"
+        : failure === undefined
+        ? statusName(status)
+        : statusOfFailure(failure).message;
       this.#observer.notDescribed(service, why);
       if (!isAnswer) return this.#retry(service);
+      if (wantsCredentials) this.#version = REFLECTIONS.length; // it would say so of each service
     }
     this.#askNext();
   }
 
-  #heard(service: string, levels: ReadonlyMap<string, IdempotencyLevel> | undefined): void {
-    const before = this.#levels.get(service);
-    this.#levels.set(service, levels);
-    if (!isSame(before, levels)) this.#changed(service);
+  #heard(service: string, methods: ReadonlyMap<string, MethodDescriptor> | undefined): void {
+    const before = this.#methods.get(service);
+    this.#methods.set(service, methods);
+    if (!isSame(before, methods)) this.#changed(service);
   }
 }
 
 function isSame(
-  one: ReadonlyMap<string, IdempotencyLevel> | undefined,
-  other: ReadonlyMap<string, IdempotencyLevel> | undefined,
+  one: ReadonlyMap<string, MethodDescriptor> | undefined,
+  other: ReadonlyMap<string, MethodDescriptor> | undefined,
 ): boolean {
   const [a, b] = [one ?? new Map(), other ?? new Map()];
-  return a.size === b.size && [...a].every(([name, level]) => b.get(name) === level);
+  return a.size === b.size && [...a].every(([name, { level, takesStream, streams }]) => {
+    const now = b.get(name);
+    return now?.level === level && now.takesStream === takesStream && now.streams === streams;
+  });
 }

@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { levelsIn, reflectionRequest } from "../../lib/grpc/mod.ts";
+import { methodsIn, reflectionRequest } from "../../lib/grpc/mod.ts";
 import { rng } from "../support/cuts.ts";
 
 const encoder = new TextEncoder();
@@ -41,24 +41,49 @@ const FILE = join(
   service("Items", method("Get", 1), method("Put", 2), method("List", 0), method("Find")),
 );
 
-Deno.test("levelsIn reads what each method of a service says, and of no other service", () => {
-  const found = levelsIn(response(field(1, "empty.proto"), FILE), "shop.v1.Items");
-  assertEquals([...found ?? []], [
+Deno.test("methodsIn reads what each method of a service says, and of no other service", () => {
+  const found = methodsIn(response(field(1, "empty.proto"), FILE), "shop.v1.Items");
+  const levels = [...found ?? []].map(([name, { level }]) => [name, level]);
+  assertEquals(levels, [
     ["Get", "no_side_effects"],
     ["Put", "idempotent"],
     ["List", "unknown"],
     ["Find", "unknown"],
   ]);
-  assertEquals(levelsIn(response(FILE), "Items"), undefined);
+  assertEquals(methodsIn(response(FILE), "Items"), undefined);
   assertEquals(
-    levelsIn(response(service("Bare", method("Get", 7))), "Bare")?.get("Get"),
+    methodsIn(response(service("Bare", method("Get", 7))), "Bare")?.get("Get")?.level,
     "unknown",
   );
 });
 
-Deno.test("levelsIn finds nothing in an error, in nothing, and in bytes that are no protobuf", () => {
-  assertEquals(levelsIn(field(7, Uint8Array.of(0x08, 5)), "shop.v1.Items"), undefined);
-  assertEquals(levelsIn(new Uint8Array(0), "shop.v1.Items"), undefined);
+Deno.test("methodsIn reads which way a method streams", () => {
+  const streaming = (field: number) => Uint8Array.of(field << 3, 1);
+  const named = (name: string, ...rest: Uint8Array[]) => join(field(1, name), ...rest);
+  const methods = [
+    named("Get"),
+    named("Watch", streaming(6)),
+    named("Upload", streaming(5)),
+    named("Chat", streaming(5), streaming(6)),
+    named("Off", Uint8Array.of(6 << 3, 0)),
+  ];
+  const file = field(6, join(field(1, "Bare"), ...methods.map((method) => field(2, method))));
+  const found = methodsIn(response(file), "Bare");
+  assertEquals(
+    [...found ?? []].map(([name, { takesStream, streams }]) => [name, takesStream, streams]),
+    [
+      ["Get", false, false],
+      ["Watch", false, true],
+      ["Upload", true, false],
+      ["Chat", true, true],
+      ["Off", false, false],
+    ],
+  );
+});
+
+Deno.test("methodsIn finds nothing in an error, in nothing, and in bytes that are no protobuf", () => {
+  assertEquals(methodsIn(field(7, Uint8Array.of(0x08, 5)), "shop.v1.Items"), undefined);
+  assertEquals(methodsIn(new Uint8Array(0), "shop.v1.Items"), undefined);
   const random = rng(34);
   const whole = response(FILE);
   for (let i = 0; i < 2_000; i++) {
@@ -66,7 +91,7 @@ Deno.test("levelsIn finds nothing in an error, in nothing, and in bytes that are
     if (broken.length > 0) {
       broken[Math.floor(random() * broken.length)] = Math.floor(random() * 256);
     }
-    levelsIn(broken, "shop.v1.Items"); // and does not throw
+    methodsIn(broken, "shop.v1.Items"); // and does not throw
   }
 });
 

@@ -190,3 +190,88 @@ Deno.test("Reflection are not asked for where nobody heeds them", async () => {
     });
   }
 });
+
+const LOGS = "/test.Service/GetLogs";
+
+Deno.test("Reflection says which methods stream, and those whose name hints at more than that pass", async () => {
+  await withQuestions({}, async (rig) => {
+    assertEquals([await pairOf(rig, LOGS), await pairOf(rig, GET)], [1, 1]); // as far as names tell
+    await rig.advance(1_100);
+    const said = describe("test.Service", { GetLogs: 0, GetItem: 0 }, {
+      streams: ["GetLogs", "GetItem"],
+    });
+    questions(rig)[0]!.replies([said]);
+    await rig.settle();
+    assertEquals([await pairOf(rig, LOGS), await pairOf(rig, GET)], [2, 1]);
+  });
+});
+
+Deno.test("Method that was seen to stream its answers passes, where its name hints at that", async () => {
+  await withRig(ASKS, async (rig) => {
+    const caller = await rig.caller();
+    for (const path of [LOGS, GET]) caller.call(path, "k");
+    await rig.settle();
+    for (const request of [...rig.requests]) request.replies(["one", "two"]);
+    await rig.settle();
+    assertEquals([await pairOf(rig, LOGS), await pairOf(rig, GET)], [2, 1]);
+  });
+});
+
+Deno.test("Reflection that describes a method's requests ends what is learnt from calls", async () => {
+  await withQuestions({}, async (rig) => {
+    const caller = await rig.caller();
+    caller.call(GET, "first", { ends: false }).sends("second", { ends: true }); // an odd caller
+    await rig.settle();
+    rig.request(0).echoes();
+    await rig.advance(1_100);
+    questions(rig)[0]!.replies([describe("test.Service", { GetItem: 0 })]);
+    await rig.settle();
+    const slow = caller.call(GET, "k", { ends: false });
+    await rig.advance(500);
+    rig.expectsRequests(1); // its end is awaited, as that of a method which takes one message
+    slow.ends();
+    await rig.settle();
+    rig.expectsRequests(2);
+    rig.request(1).echoes();
+    await rig.settle();
+  });
+});
+
+Deno.test("Reflection that wants credentials is said once, and not asked of every service", async () => {
+  for (const status of [7, 16]) {
+    const told: string[] = [];
+    const observer = {
+      notDescribed: (service: string, why: string) => void told.push(service, why),
+    };
+    await withQuestions({ observer }, async (rig) => {
+      await pairOf(rig, GET);
+      await rig.advance(1_100);
+      questions(rig)[0]!.fails(status);
+      await rig.settle();
+      await pairOf(rig, "/other.Service/GetItem");
+      await rig.advance(1_100);
+      assertEquals(questions(rig).length, 0);
+      assertEquals(told, [
+        "test.Service",
+        "its reflection wants credentials, which the sidecar has none of",
+      ]);
+    });
+  }
+});
+
+Deno.test("Reflection that gives another reason for the same verdict is what is told from then on", async () => {
+  const told: string[] = [];
+  const observer = {
+    methodJudged: (_: string, { why }: { why: string }) => void told.push(why),
+  };
+  await withQuestions({ observer }, async (rig) => {
+    await pairOf(rig, GET);
+    await rig.advance(1_100);
+    questions(rig)[0]!.replies([description(1, 0)]);
+    await rig.settle();
+    assertEquals(told, ["its name begins with get", "its descriptor says NO_SIDE_EFFECTS"]);
+    const [known] = rig.proxy.inspection.methods().filter(({ method }) => method === GET);
+    assertEquals(known?.verdict?.why, "its descriptor says NO_SIDE_EFFECTS");
+    assertEquals(await pairOf(rig, GET), 1);
+  });
+});
