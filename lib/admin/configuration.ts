@@ -1,4 +1,5 @@
 import { cautions, describeMethods, describeSettings } from "../config/mod.ts";
+import { policyOf } from "./policy.ts";
 import type { AdminSources } from "./sources.ts";
 import { methodOf } from "./status.ts";
 
@@ -16,6 +17,7 @@ export function configurationOf(sources: AdminSources): Record<string, unknown> 
       origin: origins.get(name) ?? null,
     })),
     warnings: [...warnings, ...cautions(settings)],
+    policy: policyOf(sources),
     rule: describeMethods(settings),
     methods: proxy.inspection.methods().map(methodOf).map(({ method, collapses, why }) => ({
       ...{ method, collapses, why },

@@ -4,6 +4,7 @@ import { assetResponse, ASSETS } from "./assets.ts";
 import { configurationOf } from "./configuration.ts";
 import { drain } from "./draining.ts";
 import { isKnownHost } from "./known_host.ts";
+import { policyOf } from "./policy.ts";
 import { notFound, respond, respondJson, respondText, tooMany } from "./responses.ts";
 import { reportOf } from "./report.ts";
 import type { Site } from "./site.ts";
@@ -40,6 +41,7 @@ const ROUTES: ReadonlyMap<string, Route> = new Map<string, Route>([
   ["/api/flights", telling(({ sources }) => respondJson(flightsOf(sources, MAX_LISTED)))],
   ["/api/keys", telling(({ sources }) => respondJson(keysOf(sources, MAX_LISTED)))],
   ["/api/config", telling(({ sources }) => respondJson(configurationOf(sources)))],
+  ["/api/policy", telling(({ sources }) => respondJson(policyOf(sources)))],
   ["/api/report", telling(({ sources }) => respondJson(reportOf(sources)))],
   ["/api/events", telling(events)],
   ["/api/drain", { reads: false, answer: drain }],

@@ -1,4 +1,4 @@
-import type { Origin, Settings } from "../config/mod.ts";
+import type { Origin, PolicyStatus, Settings } from "../config/mod.ts";
 import type { Proxy } from "../proxy/mod.ts";
 import type { Logger } from "../telemetry/mod.ts";
 
@@ -18,6 +18,8 @@ export interface AdminSources {
     readonly origins: ReadonlyMap<string, Origin>;
     readonly warnings: readonly string[];
   };
+  /** The policy in force and what there is to say of its file; undefined when there is none. */
+  readonly policy: () => PolicyStatus | undefined;
   /** The sidecar's way out. */
   readonly drain: {
     readonly state: "serving" | "draining" | "drained";

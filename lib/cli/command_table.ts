@@ -7,6 +7,7 @@ import { HEALTHCHECK } from "./commands/healthcheck.ts";
 import { INJECT } from "./commands/inject.ts";
 import { LOAD } from "./commands/load.ts";
 import { REPORT } from "./commands/report.ts";
+import { SCHEMA } from "./commands/schema.ts";
 import { SERVE } from "./commands/serve.ts";
 import { STALL } from "./commands/stall.ts";
 import { TAX } from "./commands/tax.ts";
@@ -24,6 +25,7 @@ export const COMMANDS: readonly Command[] = [
   STALL,
   CHECK,
   REPORT,
+  SCHEMA,
   INJECT,
   DRAIN,
   HEALTHCHECK,

@@ -31,6 +31,10 @@ export const ROOMS: Runners = {
     const { fileProblems } = await import("../sidecar/mod.ts");
     return fileProblems(settings);
   },
+  async fileWarnings(settings) {
+    const { fileWarnings } = await import("../sidecar/mod.ts");
+    return fileWarnings(settings);
+  },
   async backend(options, { signals }) {
     const { runBackend } = await import("../hello/mod.ts");
     return await runBackend(options, { onStop: (stop) => signals.onSignal(stop) });

@@ -66,6 +66,8 @@ export interface Runners {
   ): Promise<number>;
   /** What is wrong with the files that the settings name. */
   fileProblems(settings: Settings): Promise<readonly string[]>;
+  /** What is right in those files and may surprise. */
+  fileWarnings(settings: Settings): Promise<readonly string[]>;
   /** Runs the demo backend; resolves when the process should end. */
   backend(options: BackendOptions, surroundings: { signals: Signals }): Promise<number>;
   /** Plays the demo of a burst, or that of a trial. */

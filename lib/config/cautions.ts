@@ -4,7 +4,7 @@ import type { Settings } from "./settings.ts";
 const LONG_CACHE_MS = 60_000;
 
 /** Metadata that tells callers apart; a key without it lets one see what was answered to another. */
-const CREDENTIALS = ["authorization", "cookie"];
+export const CREDENTIALS = ["authorization", "cookie"];
 
 /** Addresses that only this machine reaches. */
 const LOOPBACK = ["localhost", "127.0.0.1", "::1"];

@@ -7,7 +7,8 @@
  * the README's table and `collapser check` all come from the rows, so none of them can disagree
  * with another. A field that another room reads has the name it has there, and a value the type
  * it has there: settings are handed on, not translated. So a new option is a row here and a
- * field in the options of the room that heeds it.
+ * field in the options of the room that heeds it. The policy file has tables of its own, in
+ * `policy/`, of which parser, schema and documentation come in the same way.
  *
  * Invariants:
  * - Settings are complete and checked, or there are none: `readSettings` gives either
@@ -43,5 +44,11 @@ export { flagOf, optionFor, OPTIONS } from "./options.ts";
 export { type Origin, type Reading, readSettings } from "./read_settings.ts";
 export type { Settings } from "./settings.ts";
 export { notYet } from "./unbuilt.ts";
-export { parsePolicy, type PolicyReading } from "./policy.ts";
+export type { Fault } from "./policy/json.ts";
+export { faultText } from "./policy/place.ts";
+export { policyMarkdown } from "./policy/policy_markdown.ts";
+export { policySchema } from "./policy/policy_schema.ts";
+export type { PolicyStatus } from "./policy/policy_status.ts";
+export { policyConflicts } from "./policy/policy_conflicts.ts";
+export { type PolicyReading, readPolicy } from "./policy/read_policy.ts";
 export { COMMIT, VERSION } from "./version.ts";

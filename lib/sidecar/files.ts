@@ -4,7 +4,7 @@ import type { Timers } from "../transport/mod.ts";
 import { type AdminToken, adminTokenProblems, openAdminToken } from "./admin_token.ts";
 import { BadConfiguration } from "./bad_configuration.ts";
 import { certificateProblems, openCertificates, type SidecarCertificates } from "./certificates.ts";
-import { openPolicy, type PolicyFile, policyProblems } from "./policy.ts";
+import { openPolicy, type PolicyFile, policyProblems, policyWarnings } from "./policy.ts";
 
 /** The files that the settings name, followed while the sidecar runs. */
 export interface SidecarFiles {
@@ -22,6 +22,11 @@ export function fileProblems(settings: Settings): readonly string[] {
     ...policyProblems(settings),
     ...adminTokenProblems(settings),
   ];
+}
+
+/** What is right in the files that the settings name, and may surprise. */
+export function fileWarnings(settings: Settings): readonly string[] {
+  return policyWarnings(settings);
 }
 
 /** Reads the files, and follows them from then on. Throws {@linkcode BadConfiguration}. */

@@ -10,7 +10,7 @@
  * @module
  */
 export { BadConfiguration } from "./bad_configuration.ts";
-export { fileProblems } from "./files.ts";
+export { fileProblems, fileWarnings } from "./files.ts";
 export { runSidecar, type StopSignals } from "./run_sidecar.ts";
 export { type DrainOutcome, type DrainTarget, tellToDrain } from "./tell_to_drain.ts";
 export { type SettingsBackground, type Sidecar, startSidecar } from "./sidecar.ts";

@@ -12,6 +12,8 @@ const BAD_CONFIGURATION = 64;
 export interface StopSignals {
   /** Has `fn` hear the signal; returns how to stop listening. */
   onSignal(fn: (signal: string) => void): () => void;
+  /** Has `fn` hear each SIGHUP, which asks for files to be read anew. */
+  onHangUp?(fn: () => void): () => void;
 }
 
 /** Runs a sidecar until it is told to end; resolves with the exit code when everything is closed and logged. */
@@ -26,9 +28,16 @@ export async function runSidecar(
   for (const warning of warnings) log.warn(warning);
   keepUp(log);
   const told = new Promise<string>((resolve) => signals.onSignal(resolve));
+  let sidecar: Sidecar | undefined;
+  signals.onHangUp?.(() => {
+    if (sidecar === undefined) return; // it reads all files now
+    const hasOne = sidecar.readPolicyNow();
+    log.info(hasOne ? "Reading the policy file anew" : "There is no policy file to read anew", {
+      signal: "SIGHUP",
+    });
+  });
   const path = unixPath(settings.grpcHost);
   if (path !== undefined) await clearStaleSocket(path);
-  let sidecar: Sidecar;
   try {
     sidecar = startSidecar(settings, log, { warnings, ...(origins && { origins }) });
   } catch (error) {

@@ -1,5 +1,5 @@
 import { type Admin, PagesRefused, startAdmin } from "../admin/mod.ts";
-import { COMMIT, type Origin, type Settings, VERSION } from "../config/mod.ts";
+import { COMMIT, type Origin, type PolicyStatus, type Settings, VERSION } from "../config/mod.ts";
 import { Proxy } from "../proxy/mod.ts";
 import { createMetrics, type Logger, loggingObserver, type Metrics } from "../telemetry/mod.ts";
 import { dialPlain, dialTls, resolveHost, Timers } from "../transport/mod.ts";
@@ -29,6 +29,8 @@ export interface Sidecar {
   /** Port of the live page and /api: the same unless ADMIN_PORT is another. */
   readonly adminPort: number;
   readonly proxy: Proxy;
+  /** Looks at the policy file at once; false when there is none. */
+  readPolicyNow(): boolean;
   /** Alarms that are set now: none once the sidecar has stopped, unless one was forgotten. */
   readonly alarms: number;
   /**
@@ -80,6 +82,7 @@ export function startSidecar(
     cachedBytes: () => proxy.map.stored.bytes,
     bufferedBytes: () => proxy.buffered.bytes,
     methodsOff: () => proxy.trial.methods.off().map(([path]) => path),
+    policy: policy === undefined ? undefined : () => figuresOf(policy.status),
     version: VERSION,
     commit: COMMIT,
   });
@@ -91,6 +94,10 @@ export function startSidecar(
     metricsPort: opened.admin.port,
     adminPort: opened.admin.pagePort,
     proxy,
+    readPolicyNow() {
+      policy?.readNow();
+      return policy !== undefined;
+    },
     get alarms() {
       return timers.pending;
     },
@@ -129,6 +136,7 @@ function openPorts(
       proxy,
       configuration: { settings, origins, warnings },
       adminToken: () => files.adminToken.current,
+      policy: () => files.policy?.status,
       drain: {
         get state() {
           return draining.state;
@@ -150,6 +158,11 @@ function openPorts(
       cause: error,
     });
   }
+}
+
+/** What is counted of the policy file. */
+function figuresOf({ file: { problems }, hash, appliedAtMs, taken, refused }: PolicyStatus) {
+  return { hash, appliedAtMs, taken, refused, isInForce: problems.length === 0 };
 }
 
 /** Whether the page and /api have a listener of their own. */

@@ -1,5 +1,6 @@
 import { LoopLag } from "./loop_lag.ts";
 import { addOriginalMetrics } from "./original_metrics.ts";
+import { addPolicyMetrics } from "./policy_metrics.ts";
 import { addProcessMetrics } from "./process_metrics.ts";
 import { addProxyMetrics } from "./proxy_metrics.ts";
 import { MetricSet } from "./registry.ts";
@@ -21,6 +22,7 @@ export function createMetrics(source: MetricsSource): Metrics {
   const lag = new LoopLag();
   addOriginalMetrics(metrics, source);
   addProxyMetrics(metrics, source);
+  addPolicyMetrics(metrics, source);
   addProcessMetrics(metrics, lag);
   return {
     text: () => metrics.text(),

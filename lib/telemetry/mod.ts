@@ -23,4 +23,4 @@ export { createLogger, type LogFormat, type Logger, type LoggerOptions } from ".
 export { createMetrics, type Metrics } from "./metrics.ts";
 export { loggingObserver } from "./observer.ts";
 export { RateLimit } from "./rate_limit.ts";
-export type { MetricsSource } from "./source.ts";
+export type { MetricsSource, PolicyFigures } from "./source.ts";

@@ -13,8 +13,23 @@ export interface MetricsSource {
   bufferedBytes(): number;
   /** Paths of the methods that were taken out. */
   methodsOff(): Iterable<string>;
+  /** What became of the policy file; undefined when there is none, and no series of it. */
+  readonly policy: (() => PolicyFigures) | undefined;
   /** Version of collapser. */
   readonly version: string;
   /** Commit that collapser was built from. */
   readonly commit: string;
+}
+
+/** What is counted of the policy file. */
+export interface PolicyFigures {
+  /** Beginning of the SHA-256 of the text in force. */
+  readonly hash: string;
+  /** When that text was last found good, in ms since 1970. */
+  readonly appliedAtMs: number;
+  /** Whether the file, as it is now, is what is in force. */
+  readonly isInForce: boolean;
+  /** How often the file was found to have changed, and its text taken or refused. */
+  readonly taken: number;
+  readonly refused: number;
 }

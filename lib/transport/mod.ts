@@ -29,7 +29,7 @@ export {
 } from "./certificates.ts";
 export { type CertificateNews, CertificateWatch } from "./certificate_watch.ts";
 export { type Address, addressName, type Dial, dialPlain, dialTcp } from "./dial.ts";
-export { type FileText, FileWatch, readFileText } from "./file_watch.ts";
+export { type FileText, FileWatch, MAX_FILE_BYTES, readFileText } from "./file_watch.ts";
 export { listen, type ListenAddress, type Listening } from "./listen.ts";
 export { Pump, type PumpOwner, type Socket, Turn } from "./pump.ts";
 export { type Resolve, resolveHost } from "./resolve.ts";

@@ -60,6 +60,7 @@ export function sourcesOf(logged: Record<string, unknown>[]): AdminSources {
       warnings: [],
     },
     adminToken: () => undefined,
+    policy: () => undefined,
     drain: { state: "serving", begin() {} },
     version: "1.2.3",
     commit: "abc",

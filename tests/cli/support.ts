@@ -37,6 +37,7 @@ export async function collapser(args: string, around: Surroundings = {}): Promis
       sidecar: note("sidecar"),
       backend: note("backend"),
       fileProblems: () => Promise.resolve([]),
+      fileWarnings: () => Promise.resolve([]),
       demo: note("demo"),
       load: note("load"),
       tax: note("tax"),
@@ -61,6 +62,7 @@ export async function collapser(args: string, around: Surroundings = {}): Promis
         around.onSubscribed?.(() => fn("SIGINT"));
         return () => {};
       },
+      onHangUp: () => () => {},
     },
     colour: around.colour ?? false,
     print: (text) => out.push(text),

@@ -19,7 +19,17 @@ const PAGES = [
   "README.md",
   "CONTRIBUTING.md",
   "SECURITY.md",
-  ...["admin", "architecture", "kubernetes", "meshes", "operating", "stall", "support", "tax"].map((
+  ...[
+    "admin",
+    "architecture",
+    "kubernetes",
+    "meshes",
+    "operating",
+    "policy",
+    "stall",
+    "support",
+    "tax",
+  ].map((
     name,
   ) => `docs/${name}.md`),
 ];
@@ -106,6 +116,7 @@ Deno.test("pages name only metrics that a sidecar has", async () => {
     cachedBytes: () => 0,
     bufferedBytes: () => 0,
     methodsOff: () => [],
+    policy: () => ({ hash: "ab", appliedAtMs: 1, isInForce: true, taken: 0, refused: 0 }),
     version: "1.2.3",
     commit: "abc",
   });

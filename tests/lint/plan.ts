@@ -127,6 +127,7 @@ export const MAIN: Room = { imports: ["cli"] };
 export const DOORS: Readonly<Record<string, string>> = {
   "prom-client": "lib/telemetry/registry.ts",
   "uplot": "lib/admin/uplot.ts",
+  "@humanwhocodes/momoa": "lib/config/policy/json.ts",
   "asn1js": "lib/transport/x509.ts",
   "@grpc/grpc-js": "lib/hello/grpc.ts",
   "@grpc/proto-loader": "lib/hello/grpc.ts",

@@ -25,8 +25,14 @@ export class BusySidecar implements AsyncDisposable {
     await using stack = new AsyncDisposableStack();
     const hello = await startHello({ delayMs: 20 });
     stack.defer(() => hello.kill());
+    const policyPath = await Deno.makeTempFile({ suffix: ".json" });
+    stack.defer(() => Deno.remove(policyPath));
+    await Deno.writeTextFile(policyPath, "{}");
     const process = stack.use(
-      await SidecarProcess.start({ BACKEND_ADDRESS: `127.0.0.1:${hello.port}` }),
+      await SidecarProcess.start({
+        BACKEND_ADDRESS: `127.0.0.1:${hello.port}`,
+        COLLAPSER_CONFIG: policyPath, // some metrics are there with a policy file alone
+      }),
     );
     await process.becomes(200);
     const client = stack.use(await clientOf(process.grpcPort));

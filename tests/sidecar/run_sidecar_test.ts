@@ -92,6 +92,35 @@ Deno.test("runSidecar drains on SIGTERM: not ready at once, calls in flight end 
   assertEquals(sidecar.logged("Shutting down")?.signal, "SIGTERM");
 });
 
+Deno.test("runSidecar reads the policy file anew at each SIGHUP, and is not ended by one, with or without a file", async () => {
+  const folder = await Deno.makeTempDir();
+  const path = `${folder}/policy.json`;
+  const write = (ttl: string) =>
+    Deno.writeTextFile(path, `{"methodConfig":[{"name":[{}],"collapser":{"ttl":"${ttl}"}}]}`);
+  await write("1s");
+  await using backend = new GatedBackend({ open: true });
+  await using plain = await start(backend);
+  await using sidecar = await start(backend, { COLLAPSER_CONFIG: path });
+  const ttl = async () => {
+    const { applied } = JSON.parse((await sidecar.ask("/api/policy")).text);
+    return applied.methodConfig[0].collapser.ttl;
+  };
+  assertEquals(await ttl(), "1s");
+  for (const next of ["2s", "3s"]) {
+    await write(next);
+    sidecar.signal("SIGHUP");
+    plain.signal("SIGHUP");
+    await until(async () => await ttl() === next, `${next} to be in force`);
+  }
+  await until(() => plain.logged("There is no policy file to read anew") !== undefined, "a word");
+  assertEquals((await plain.ask("/health")).status, 200);
+  for (const process of [plain, sidecar]) {
+    process.signal("SIGTERM");
+    assertEquals((await process.end(PROMPT_MS)).code, 0);
+  }
+  await Deno.remove(folder, { recursive: true });
+});
+
 Deno.test("runSidecar ends calls that outlast DRAIN_TIMEOUT with 14, and itself with 0", async () => {
   await using backend = new GatedBackend();
   await using sidecar = await start(backend, { DRAIN_TIMEOUT: "200ms" });

@@ -54,6 +54,7 @@ function sourceOf(counters: ProxyCounters): MetricsSource {
     cachedBytes: () => 34,
     bufferedBytes: () => 35,
     methodsOff: () => [],
+    policy: () => ({ hash: "ab", appliedAtMs: 1, isInForce: true, taken: 0, refused: 0 }),
     version: "1.2.3",
     commit: "abc",
   };
@@ -108,6 +109,10 @@ Deno.test("createMetrics gives every metric its type and a help text", async () 
     collapser_overfull_total: "counter",
     collapser_stale_total: "counter",
     collapser_stalled_total: "counter",
+    collapser_config_info: "gauge",
+    collapser_config_last_reload_success_timestamp_seconds: "gauge",
+    collapser_config_last_reload_successful: "gauge",
+    collapser_config_reloads_total: "counter",
     collapser_connection_errors_total: "counter",
     collapser_goaway_total: "counter",
     collapser_faults_total: "counter",
@@ -371,7 +376,7 @@ Deno.test("createMetrics leaves out what the sidecar's permissions do not show",
     const none = () => 0;
     const metrics = createMetrics({ counters: new ProxyCounters(), version: "1", commit: "abc",
       inflight: none, waiters: none, cachedResults: none, cachedBytes: none, bufferedBytes: none,
-      methodsOff: () => [] });
+      methodsOff: () => [], policy: undefined });
     console.log(await metrics.text()); // and then ends by itself, the timer notwithstanding
   `);
   const { code, stdout } = await child.process.output();

@@ -31,17 +31,41 @@ Deno.test("FileWatch follows another file that takes the name, and one that goes
   ]);
 });
 
+Deno.test("FileWatch looks at once when it is told to, however often, and once more for what it may have missed", async () => {
+  await using rig = new Rig();
+  Deno.writeTextFileSync(rig.path, "two");
+  rig.watch.lookNow();
+  Deno.writeTextFileSync(rig.path, "three");
+  for (let i = 0; i < 3; i++) rig.watch.lookNow();
+  await until(
+    () => rig.told.flat().some((told) => "text" in told && told.text === "three"),
+    "three",
+  );
+  Deno.writeTextFileSync(rig.path, "four");
+  await rig.look(); // it goes on as before
+  assertEquals(rig.told.at(-1), [{ text: "four" }]);
+});
+
+Deno.test("FileWatch looks at nothing once it was stopped", async () => {
+  await using rig = new Rig();
+  await rig.watch.stop();
+  Deno.writeTextFileSync(rig.path, "two");
+  rig.watch.lookNow();
+  await rig.watch.stop();
+  assertEquals(rig.told, []);
+});
+
 class Rig implements AsyncDisposable {
   readonly #folder = Deno.makeTempDirSync();
   readonly path = `${this.#folder}/file`;
   readonly told: (readonly FileText[])[] = [];
   readonly #clock = new FakeClock();
   readonly #timers = new Timers(this.#clock);
-  readonly #watch: FileWatch;
+  readonly watch: FileWatch;
 
   constructor() {
     Deno.writeTextFileSync(this.path, "one");
-    this.#watch = new FileWatch([this.path], [readFileText(this.path)], {
+    this.watch = new FileWatch([this.path], [readFileText(this.path)], {
       timers: this.#timers,
       everyMs: EVERY_MS,
       onChange: (texts) => this.told.push(texts),
@@ -55,7 +79,7 @@ class Rig implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.#watch.stop();
+    await this.watch.stop();
     this.#timers.stop();
     Deno.removeSync(this.#folder, { recursive: true });
   }

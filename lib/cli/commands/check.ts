@@ -46,7 +46,8 @@ export const CHECK: Command = {
       }
     }
     page.heading("Methods").paragraph(describeMethods(settings), 2);
-    const hurts = [...warnings, ...cautions(settings)];
+    const ofFiles = await world.runners.fileWarnings(settings);
+    const hurts = [...warnings, ...cautions(settings), ...ofFiles];
     if (hurts.length > 0) page.heading("Warnings");
     for (const warning of hurts) page.paragraph(warning, 2);
     world.print(page.toString());

@@ -45,3 +45,13 @@ Deno.test("check reads the files that are named, and refuses those that serve wo
   assertEquals(code, 64);
   assertStringIncludes(err, `Cannot read ${policy}`);
 });
+
+Deno.test("check says what may surprise in the files that are named", async () => {
+  const what = "Policy file has settings that this version does not heed yet: shared";
+  const { code, out } = await collapser("check", {
+    variables,
+    runners: { fileWarnings: () => Promise.resolve([what]) },
+  });
+  assertEquals(code, 0);
+  assertStringIncludes(out, `\nWarnings\n  ${what}`);
+});

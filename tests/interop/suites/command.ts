@@ -66,12 +66,7 @@ export class Program implements AsyncDisposable {
   }
 
   kill(): void {
-    this.signal("SIGKILL");
-  }
-
-  /** Nothing happens when it has ended. */
-  signal(signal: Deno.Signal): void {
-    if (this.isRunning) this.#child.kill(signal);
+    if (this.isRunning) this.#child.kill("SIGKILL");
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
