@@ -42,6 +42,15 @@ export class GoProgram implements AsyncDisposable {
   }
 }
 
+/** The server in `graceful_server/`, built beside the client. */
+export async function buildGracefulServer(program: GoProgram): Promise<string> {
+  const path = `${program.path}_server`;
+  const building = go(SOURCE, ["build", "-o", path, "../graceful_server"]);
+  const { success, said } = await within(building, "the Go server's build", BUILD_LIMIT_MS);
+  if (!success) throw new Error(`Cannot build the Go server: ${said}`);
+  return path;
+}
+
 /** A grpc-go client in a process of its own, with one connection. */
 export class GrpcGo extends LineCaller {
   constructor(program: GoProgram, port: number) {

@@ -9,7 +9,7 @@ import { encodeGreetingRequest, HELLO_PATHS } from "../../lib/hello/mod.ts";
 import { GATED_REPLY, GatedBackend } from "../support/gated_backend.ts";
 import { SidecarProcess } from "../support/process.ts";
 import { seesItselfInTheMirror, seesNoDifference, seesNoDifferenceWhenShared } from "./fidelity.ts";
-import { GoProgram, GrpcGo, whyNoGo } from "./grpc_go.ts";
+import { buildGracefulServer, GoProgram, GrpcGo, whyNoGo } from "./grpc_go.ts";
 import {
   CUT_SHORT,
   SHARED,
@@ -19,6 +19,7 @@ import {
   STATUSES,
   TOOLS,
 } from "./plans.ts";
+import { rollsWithoutLoss } from "./rolling_update.ts";
 import { type Plan, show } from "./seen.ts";
 
 const CALLS = 200;
@@ -48,6 +49,12 @@ Deno.test({
     await t.step("has its calls in flight answered while the sidecar drains", async () => {
       await drainsInFrontOf(open);
     });
+    await t.step(
+      "loses no call while the sidecar is rolled in, updated and rolled out",
+      async () => {
+        await rollsWithoutLoss({ server: await buildGracefulServer(program), open });
+      },
+    );
   },
 });
 

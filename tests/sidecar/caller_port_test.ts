@@ -6,6 +6,8 @@
 
 import { assert, assertEquals } from "@std/assert";
 import { HELLO_PATHS } from "../../lib/hello/mod.ts";
+import { CertificateFolder } from "../support/certificate_folder.ts";
+import { Authority } from "../support/certificates.ts";
 import { ask, clientOf } from "../support/client.ts";
 import { DialledCaller } from "../support/dialled_caller.ts";
 import { ListeningBackend } from "../support/listening_backend.ts";
@@ -72,4 +74,60 @@ Deno.test("runSidecar goes on asking for its port when somebody has taken it in 
   squatter.close();
   await until(() => sidecar.logged("Letting callers in again") !== undefined, "the port again");
   assertEquals(await knock(sidecar.grpcPort), "accepted");
+});
+
+Deno.test("runSidecar takes the file of its unix socket away with the backend, and makes it again as it was", async () => {
+  const folder = await Deno.makeTempDir({ prefix: "collapser-test-" });
+  try {
+    const path = `${folder}/callers.sock`;
+    await using backend = new ListeningBackend(OPTIONS);
+    const { port } = backend;
+    await using sidecar = await SidecarProcess.start({
+      BACKEND_ADDRESS: backend.address,
+      GRPC_HOST: `unix:${path}`,
+      GRPC_SOCKET_MODE: "0600",
+    });
+    await sidecar.becomes(200);
+    await new Promise((resolve) => setTimeout(resolve, STEADY_MS));
+    const isThere = async () => {
+      try {
+        return ((await Deno.stat(path)).mode! & 0o777).toString(8);
+      } catch (error) {
+        if (error instanceof Deno.errors.NotFound) return "";
+        throw error;
+      }
+    };
+    assertEquals(await isThere(), "600");
+    await backend.stop();
+    await until(async () => await isThere() === "", "the socket to be gone");
+    await using _ = new ListeningBackend({ ...OPTIONS, port });
+    await sidecar.becomes(200);
+    assertEquals(await isThere(), "600");
+    (await Deno.connect({ transport: "unix", path })).close();
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+});
+
+Deno.test("runSidecar closes and opens its port over TLS too", async () => {
+  using folder = new CertificateFolder();
+  const authority = await Authority.make();
+  const { cert, key } = folder.writePair("server", await authority.server());
+  await using backend = new ListeningBackend(OPTIONS);
+  const { port } = backend;
+  await using sidecar = await SidecarProcess.start({
+    BACKEND_ADDRESS: backend.address,
+    GRPC_TLS_CERT: cert,
+    GRPC_TLS_KEY: key,
+  });
+  await sidecar.becomes(200);
+  await new Promise((resolve) => setTimeout(resolve, STEADY_MS));
+  await backend.stop();
+  await until(async () => await knock(sidecar.grpcPort) === "refused", "the port to be closed");
+  await using _ = new ListeningBackend({ ...OPTIONS, port });
+  await sidecar.becomes(200);
+  const options = { caCerts: [authority.cert], alpnProtocols: ["h2"] };
+  const { grpcPort } = sidecar;
+  using socket = await Deno.connectTls({ hostname: "localhost", port: grpcPort, ...options });
+  assertEquals((await socket.handshake()).alpnProtocol, "h2");
 });

@@ -17,12 +17,15 @@ import { SidecarProcess } from "../../support/process.ts";
 import { until } from "../../support/waiting.ts";
 import { assertLike, compare, mirrorPlans, type Pair } from "../fidelity.ts";
 import { PRESSED, startGzipServer } from "../gzip_server.ts";
+import { rollsWithoutLoss } from "../rolling_update.ts";
 import type { LineCaller } from "../line_caller.ts";
 import { startMirror } from "../mirror.ts";
 import { CUT_SHORT, SHARED, SINGLE, STATUSES, TOOLS } from "../plans.ts";
 import { type Plan, show } from "../seen.ts";
+import { buildGo } from "./build.ts";
 import type { Bench } from "./desk.ts";
 import { assertUnharmed, openSidecar, UNHARMED } from "./sidecar.ts";
+import { Unavailable } from "./suite.ts";
 
 /** Starts a client of what listens on this port. */
 type OpenCaller = (port: number) => LineCaller;
@@ -41,6 +44,7 @@ const MIRRORED: readonly Plan[] = mirrorPlans();
 const SHARES = "identical_calls_share_one";
 const PRESSED_REPLY = "compressed_reply";
 const DRAINS = "goaway_and_restart";
+const ROLLS = "rolling_update";
 
 /** Names of all the cases. */
 export const CALLER_CASES: readonly string[] = [
@@ -50,6 +54,7 @@ export const CALLER_CASES: readonly string[] = [
   SHARES,
   PRESSED_REPLY,
   DRAINS,
+  ROLLS,
 ];
 
 /** Runs all that is wanted with one client. */
@@ -59,6 +64,7 @@ export async function runCallers(bench: Bench, open: OpenCaller): Promise<void> 
   await bench.check(SHARES, () => shares(bench, open));
   await bench.check(PRESSED_REPLY, () => readsCompressed(bench, open));
   await bench.check(DRAINS, () => drainsAndReturns(bench, open));
+  await rolls(bench, open);
 }
 
 /** How a plan is called on the command line. */
@@ -186,6 +192,18 @@ async function drainsAndReturns(bench: Bench, open: OpenCaller): Promise<void> {
   await second.becomes(200);
   const answered = async () => (await caller.see(greeting({ name: "after" }))).code === 0;
   await until(answered, "the client at the sidecar that came back", RETURN_LIMIT_MS);
+}
+
+async function rolls(bench: Bench, open: OpenCaller): Promise<void> {
+  if (!bench.wants(ROLLS)) return;
+  let server: string;
+  try {
+    server = (await buildGo(["./graceful_server"]))("graceful_server");
+  } catch (error) {
+    if (!(error instanceof Unavailable)) throw error;
+    return bench.skip(ROLLS, error.message);
+  }
+  await bench.check(ROLLS, () => rollsWithoutLoss({ server, env: bench.env, open }));
 }
 
 function greeting(request: { name: string; delayMs?: number }): Plan {

@@ -66,7 +66,12 @@ export class Program implements AsyncDisposable {
   }
 
   kill(): void {
-    if (this.isRunning) this.#child.kill("SIGKILL");
+    this.signal("SIGKILL");
+  }
+
+  /** Nothing happens when it has ended. */
+  signal(signal: Deno.Signal): void {
+    if (this.isRunning) this.#child.kill(signal);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
