@@ -1,7 +1,7 @@
 import { cautions, describeMethods, describeSettings } from "../config/mod.ts";
 import { policyOf } from "./policy.ts";
 import type { AdminSources } from "./sources.ts";
-import { methodOf } from "./status.ts";
+import { judgementOf } from "./status.ts";
 
 /** The configuration in force, its secrets masked: what was set and by what, and what came of it for each method. */
 export function configurationOf(sources: AdminSources): Record<string, unknown> {
@@ -19,8 +19,6 @@ export function configurationOf(sources: AdminSources): Record<string, unknown> 
     warnings: [...warnings, ...cautions(settings)],
     policy: policyOf(sources),
     rule: describeMethods(settings),
-    methods: proxy.inspection.methods().map(methodOf).map(({ method, collapses, why }) => ({
-      ...{ method, collapses, why },
-    })),
+    methods: proxy.inspection.methods().map(judgementOf),
   };
 }

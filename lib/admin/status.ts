@@ -74,14 +74,28 @@ export function keysOf({ proxy }: AdminSources, limit: number): Record<string, u
   return { sinceMs: Math.round(sinceMs), keys: named };
 }
 
-/** How a method was judged, and how its calls were answered. */
-export function methodOf({ method, counters, verdict }: MethodReport): Record<string, unknown> {
+/** How a method was judged, how far it is shared, and how its calls were answered. */
+export function methodOf(report: MethodReport): Record<string, unknown> {
+  const { counters } = report;
+  return {
+    ...judgementOf(report),
+    ...counters.outcomes,
+    codes: codesOf(counters.responses.counts),
+  };
+}
+
+/**
+ * How a method was judged and how far its answers are shared: `mode` as `/api/report` has it, and in `off` the names of
+ * metadata, never a value, in which callers differed when verify took the method out.
+ */
+export function judgementOf(report: MethodReport): Record<string, unknown> {
+  const { method, verdict, mode, off } = report;
   return {
     method: shortened(method),
     collapses: verdict?.eligible ?? null,
     why: verdict?.why ?? "all methods beyond the first 200",
-    ...counters.outcomes,
-    codes: codesOf(counters.responses.counts),
+    mode: verdict === undefined ? null : verdict.eligible ? mode ?? null : "off",
+    off: off ?? null,
   };
 }
 

@@ -4,6 +4,7 @@ import { ask, clientOf } from "../support/client.ts";
 import { GatedBackend } from "../support/gated_backend.ts";
 import { LocalSidecar } from "../support/local_sidecar.ts";
 import { until } from "../support/waiting.ts";
+import { TENANTS, TenantSidecar } from "./tenant_sidecar.ts";
 
 const { getGreeting, createGreeting } = HELLO_PATHS;
 const SECRET = "alice@example.test";
@@ -82,9 +83,12 @@ Deno.test("/api/config shows every setting with its origin, no secret, and how m
     "default",
   ]);
   assertEquals(config.methods, [
-    { method: getGreeting, collapses: true, why: "its name begins with get" },
     {
-      ...{ method: createGreeting, collapses: false },
+      ...{ method: getGreeting, collapses: true, why: "its name begins with get" },
+      ...{ mode: "collapse", off: null },
+    },
+    {
+      ...{ method: createGreeting, collapses: false, mode: "off", off: null },
       why: "its name does not begin with a reading verb",
     },
   ]);
@@ -119,6 +123,31 @@ Deno.test("/api/status agrees with the metrics", async () => {
   ]);
   assertEquals(passed.method, series.get('collapser_passed_total{reason="method"}'));
   assertEquals(health, { state: "healthy", words: "Healthy: the backend is reachable" });
+});
+
+Deno.test("/api/config and /api/status name in what callers differed when verify took a method out, and no value", async () => {
+  await using service = await TenantSidecar.start();
+  const { local } = service;
+  await service.ask(TENANTS[0]);
+  const isTold = async (path: string, off: unknown) => {
+    const expected = { method: getGreeting, collapses: true, mode: "verify", off };
+    await until(async () => { // a snapshot is told for a tenth of a second
+      const [row] = (await json(local, path)).methods;
+      return Object.entries(expected).every(([name, value]) =>
+        JSON.stringify(row[name]) === JSON.stringify(value)
+      );
+    }, `${path} that says ${JSON.stringify(expected)}`);
+  };
+  const paths = ["/api/config", "/api/status"];
+  for (const path of paths) await isTold(path, null);
+  await service.takeOut();
+  for (const path of paths) await isTold(path, ["x-tenant"]);
+  for (const path of [...paths, "/api/report", "/api/keys", "/api/history", "/metrics"]) {
+    const { text } = await local.ask(path);
+    for (const tenant of TENANTS) assert(!text.includes(tenant), `${path} tells ${tenant}`);
+  }
+  local.sidecar.proxy.trial.switchOn(getGreeting);
+  for (const path of paths) await isTold(path, null);
 });
 
 Deno.test("/api/status is down with the reason when the backend is", async () => {

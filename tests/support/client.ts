@@ -13,6 +13,11 @@ export async function clientOf(
 }
 
 /** One call of hello.v1, whose outcome is a result, good or bad. */
-export function ask(client: Client, path: string, request: GreetingRequest = {}): Promise<Reply> {
-  return client.callOnce({ path, message: encodeGreetingRequest(request) });
+export function ask(
+  client: Client,
+  path: string,
+  request: GreetingRequest = {},
+  metadata: readonly (readonly [name: string, value: string])[] = [],
+): Promise<Reply> {
+  return client.callOnce({ path, message: encodeGreetingRequest(request), metadata });
 }
