@@ -30,6 +30,8 @@ export type Outcome = typeof OUTCOMES[number];
 export interface Outages {
   /** Whether any part of the time between was within an outage of that backend; of any where none is named. */
   overlap(fromMs: number, toMs: number, backend?: string): boolean;
+  /** Whether callers may have been sent away at any time between. */
+  mayBeShut(fromMs: number, toMs: number): boolean;
 }
 
 /** Methods whose calls may be shared, by their names or by what the policy file says now and then. */
@@ -46,8 +48,10 @@ export function judge(call: SoakCall, outages: Outages): { outcome: Outcome; fau
     case "cut":
       return { outcome: "cut" };
     case "lost":
+      if (wasSentAway(call, end.why, outages)) return { outcome: "unavailable" };
       return fault(`the connection was lost: ${end.why}`);
     case "broken":
+      if (wasSentAway(call, end.why, outages)) return { outcome: "unavailable" };
       return fault(end.why);
     case "status":
       return judgeStatus(call, { ...end, outages });
@@ -89,6 +93,12 @@ function judgeStatus(
     return fault(`status ${status} in place of ${expected}: ${message}`);
   }
   return { outcome: "failed as planned" };
+}
+
+/** The call was not begun: its sidecar takes none while its only backend is away (RFC 9113 §6.8, §8.7). */
+function wasSentAway({ startedMs, endedMs, replies }: SoakCall, why: string, outages: Outages) {
+  return replies === 0 && /^(GOAWAY NO_ERROR|RST_STREAM REFUSED_STREAM)/.test(why) &&
+    outages.mayBeShut(startedMs, endedMs);
 }
 
 function fault(why: string): { outcome: Outcome; fault: string } {

@@ -87,6 +87,8 @@ export class Mischief {
       try {
         await work();
       } catch (error) {
+        const nowMs = performance.now();
+        if (isRefusal(error) && this.#options.outages.mayBeShut(nowMs, nowMs)) continue;
         onTrouble(error instanceof Error ? error.message : String(error));
       }
     }
@@ -127,4 +129,9 @@ export class Mischief {
   #count(what: string): void {
     this.counts.set(what, (this.counts.get(what) ?? 0) + 1);
   }
+}
+
+/** Nobody takes connections there, by TCP or at a path. */
+function isRefusal(error: unknown): boolean {
+  return error instanceof Deno.errors.ConnectionRefused || error instanceof Deno.errors.NotFound;
 }

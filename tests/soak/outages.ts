@@ -1,5 +1,11 @@
 import type { Outages } from "./judge.ts";
 
+/**
+ * A sidecar whose only backend was away takes no callers for some time after it is back, up to ten seconds where it
+ * comes and goes; until then callers are sent elsewhere, of which there is nothing here.
+ */
+const GATE_MS = 12_000;
+
 /** One that ended longer ago than any call lasts is forgotten. */
 const MEMORY_MS = 60_000;
 
@@ -27,6 +33,11 @@ export class OutageLog implements Outages {
 
   overlap(fromMs: number, toMs: number, backend?: string): boolean {
     return this.#during(fromMs, toMs).some((span) => (backend ?? span.backend) === span.backend);
+  }
+
+  /** Whether a sidecar may have sent its callers away at any time between: its only backend was away, or is just back. */
+  mayBeShut(fromMs: number, toMs: number): boolean {
+    return this.overlap(fromMs - GATE_MS, toMs);
   }
 
   /** That backend was well at all times between, and another was not. */

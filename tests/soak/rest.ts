@@ -52,6 +52,17 @@ export function leftoversOf(series: ReadonlyMap<string, number>): Leftovers {
   };
 }
 
+/**
+ * Answers that were found to depend on who asks, by shadow or by verify: the soak's backends answer all alike, so each is
+ * a false accusation.
+ */
+export function mismatchesOf(series: ReadonlyMap<string, number>): number {
+  return [...series].reduce(
+    (sum, [name, value]) => name.includes('result="mismatch"') ? sum + value : sum,
+    0,
+  );
+}
+
 /** Waits until nothing but so many connections is left; rejects with what is, when that does not come. */
 export async function restOf(
   sidecar: SidecarChild,

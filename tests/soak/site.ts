@@ -1,7 +1,7 @@
 import type { Histogram } from "../../lib/measure/mod.ts";
 import { until, within } from "../support/waiting.ts";
 import type { MemorySample } from "./memory.ts";
-import { type Leftovers, leftoversOf, restOf, sumOf } from "./rest.ts";
+import { type Leftovers, leftoversOf, mismatchesOf, restOf, sumOf } from "./rest.ts";
 import type { SidecarChild, Transport } from "./sidecar_child.ts";
 import type { SoakCall } from "./soak_call.ts";
 import type { Tally } from "./tally.ts";
@@ -47,8 +47,9 @@ export class Site {
 
   constructor(
     sidecar: SidecarChild,
-    { tally, random, perSecond, shards }: {
+    { tally, random, perSecond, shards, mayBeShut }: {
       tally: Tally;
+      mayBeShut: () => boolean;
       random: () => number;
       perSecond: number;
       shards: readonly string[];
@@ -60,7 +61,7 @@ export class Site {
     this.#tally = tally;
     this.#descriptorsAtStart = sidecar.descriptors;
     this.traffic = new Traffic({
-      ...{ name: transport, dial, links, random, shards },
+      ...{ name: transport, dial, links, random, shards, mayBeShut },
       perSecond: perSecond * share,
       onEnd: (call) => tally.ended(call, transport),
       onTrouble: (why) => tally.fault(`${transport}: ${why}`),
@@ -106,6 +107,8 @@ export class Site {
     const { code } = await sidecar.end(END_LIMIT_MS);
     const alarms = Number(sidecar.logged("Left behind")?.alarms ?? NaN);
     if (code !== 0) tally.fault(`${transport}: exit code ${code}`);
+    const mismatches = mismatchesOf(series);
+    if (mismatches > 0) tally.fault(`${transport}: ${mismatches} answers by who asks, of none`);
     if (alarms !== 0) tally.fault(`${transport}: ${alarms} alarms are left`);
     for (const line of sidecar.log.filter(({ level }) => level === "error")) {
       tally.fault(`${transport}: logged ${JSON.stringify(line)}`);

@@ -115,7 +115,11 @@ class Soak {
     const { perSecond, kind } = this.#options;
     const { backends, random } = this.#parts;
     const shards = kind === "shards" ? backends.map(({ name }) => name) : [];
-    this.#sites.push(new Site(sidecar, { tally: this.#tally, random, perSecond, shards }));
+    // Where there are several backends, callers stay.
+    const mayBeShut = () =>
+      backends.length === 1 && this.#outages.mayBeShut(performance.now(), performance.now());
+    const options = { tally: this.#tally, random, perSecond, shards, mayBeShut };
+    this.#sites.push(new Site(sidecar, options));
   }
 
   async run(): Promise<SoakResult> {

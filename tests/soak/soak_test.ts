@@ -91,7 +91,7 @@ Deno.test("judge takes the status that the key plans and no other, and 4 and 14 
   for (const [call, status, message, isOut, expected] of cases) {
     call.end = { how: "status", status, message };
     call.endedMs = performance.now();
-    const { outcome } = judge(call, { overlap: () => isOut });
+    const { outcome } = judge(call, { overlap: () => isOut, mayBeShut: () => isOut });
     assertEquals(outcome, expected, `status ${status} "${message}"`);
   }
 });

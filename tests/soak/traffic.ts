@@ -30,6 +30,9 @@ const ONCE_SHARE = 0.25;
 /** Calls are made this often, as many as are due: a timer for each would be late as well. */
 const TICK_MS = 5;
 
+/** How often a sidecar is dialled that may take nobody now. */
+const REDIAL_MS = 200;
+
 /** More under way than this means that something stands still: no more are made until some have ended. */
 const MAX_UNDER_WAY = 1_500;
 
@@ -44,6 +47,8 @@ export interface TrafficOptions {
   readonly random: () => number;
   readonly onEnd: (call: SoakCall) => void;
   readonly onTrouble: (why: string) => void;
+  /** Whether the sidecar may take no callers now: its only backend is away, or just back. */
+  readonly mayBeShut: () => boolean;
 }
 
 /** The callers of one sidecar. */
@@ -59,6 +64,7 @@ export class Traffic {
   readonly #all = new Set<CallerLink>();
   #ticking: ReturnType<typeof setInterval> | undefined = undefined;
   #owed = 0;
+  #isClosed = false;
   #lastTickMs = 0;
 
   constructor(options: TrafficOptions) {
@@ -107,19 +113,36 @@ export class Traffic {
 
   async close(): Promise<void> {
     this.pause();
+    this.#isClosed = true;
     for (const link of this.#all) link.leave();
     await Promise.all([...this.#all].map(({ gone }) => gone));
   }
 
   async #connect(at: number): Promise<void> {
-    try {
-      const link = new CallerLink(await this.#options.dial());
-      this.#all.add(link);
-      link.gone.then(() => this.#all.delete(link));
-      this.#links[at] = link;
-    } catch (error) {
-      this.#options.onTrouble(`Cannot connect: ${error instanceof Error ? error.message : error}`);
+    const { dial, mayBeShut, onTrouble } = this.#options;
+    for (;;) {
+      try {
+        const link = new CallerLink(await dial());
+        this.#all.add(link);
+        link.gone.then(() => this.#lost(link, at));
+        this.#links[at] = link;
+        return;
+      } catch (error) {
+        if (this.#isClosed) return;
+        if (!mayBeShut()) {
+          return onTrouble(`Cannot connect: ${error instanceof Error ? error.message : error}`);
+        }
+        await new Promise((resume) => setTimeout(resume, REDIAL_MS));
+      }
     }
+  }
+
+  /** A connection is gone: unless that was ours to do, the sidecar has sent its callers away, and another is made. */
+  #lost(link: CallerLink, at: number): void {
+    this.#all.delete(link);
+    if (this.#links[at] !== link || this.#isClosed) return;
+    this.#links[at] = undefined;
+    void this.#connect(at);
   }
 
   #tick(): void {
