@@ -19,6 +19,9 @@ export interface Sample {
   readonly atMs: number;
   /** Calls a second, by outcome. */
   readonly calls: Readonly<Record<Outcome, number>>;
+  /** Calls a second that were answered with OK, and those of them that needed no backend call. */
+  readonly good: number;
+  readonly saved: number;
   /** Calls a second that ended in trouble. */
   readonly failed: number;
   /** Calls a second that were sent to backends. */
@@ -43,6 +46,8 @@ export interface BackendSample {
 interface Reading {
   readonly nowMs: number;
   readonly calls: Record<Outcome, number>;
+  readonly good: number;
+  readonly saved: number;
   readonly failed: number;
   readonly backendCalls: number;
   readonly latencies: ReadonlyMap<string, Float64Array>;
@@ -101,7 +106,9 @@ function readingOf(counters: ProxyCounters, nowMs: number): Reading {
     backendCalls += calls;
     if (latencies.size < MAX_BACKENDS) latencies.set(name, latency.counts.slice());
   }
-  return { nowMs, calls, failed, backendCalls, latencies };
+  const { hit, joined, stale, led, passed } = counters.good;
+  const saved = hit + joined + stale;
+  return { nowMs, calls, good: saved + led + passed, saved, failed, backendCalls, latencies };
 }
 
 function difference(before: Reading, now: Reading): Omit<Sample, "atMs" | keyof Gauges> {
@@ -122,6 +129,8 @@ function difference(before: Reading, now: Reading): Omit<Sample, "atMs" | keyof 
   });
   return {
     calls,
+    good: rate(before.good, now.good),
+    saved: rate(before.saved, now.saved),
     failed: rate(before.failed, now.failed),
     backendCalls: rate(before.backendCalls, now.backendCalls),
     backends,

@@ -38,11 +38,11 @@ export function healthOf(
 export function savingOf(last: Sample | undefined): string {
   if (last === undefined) return "No calls yet";
   const calls = callsOf(last);
-  const { backendCalls } = last;
+  const { good, saved } = last;
   if (calls === 0) return "No calls in the last seconds";
-  const saved = Math.max(0, 1 - backendCalls / calls);
-  return `${quantity(calls)} calls/s answered by ${quantity(backendCalls)} backend calls/s: ` +
-    `${percent(saved)} saved`;
+  if (good === 0) return `${quantity(calls)} calls/s, and no good answers`;
+  return `${quantity(good)} good answers/s, ${quantity(saved)} of them without a backend call: ` +
+    `${percent(saved / good)} saved`;
 }
 
 function troubleOf({ counters: { name }, trouble, standing, why }: BackendReport): string {

@@ -170,6 +170,10 @@ export class Call extends GatheringCall<Call> implements FlightWaiter, PassedCal
       throw error;
     }
     shared.start(this, body);
+    // What waits for a place may be turned away, and what is stale may have to stand in.
+    if (this.isProvisional && this.flight?.refreshes === undefined && shared.wasSent) {
+      this.decide("led");
+    }
   }
 
   #takeFlight(key: string, shared: FlightCall): void {
@@ -179,25 +183,19 @@ export class Call extends GatheringCall<Call> implements FlightWaiter, PassedCal
       nowMs: connection.nowMs,
     });
     shared.flight = flight;
-    if (flight.refreshes === undefined) this.decide("led");
-    else this.#decideLater("led"); // what is stale may have to stand in
+    this.decideLater("led");
     context.map.join(flight, this);
     context.missed.led(this.route, flight);
   }
 
   #join(flight: Flight<FlightCall>): void {
     this.body?.drop(); // another's request is sent in its place
-    this.#decideLater("joined"); // the answer may turn out to be private
+    this.decideLater("joined"); // the answer may turn out to be private
     this.phase = "reading";
     this.awaitDeadline();
     this.session.context.map.join(flight, this);
     flight.reply.joined(this);
     if (flight.reply.log.end > 0) this.readMore();
-  }
-
-  #decideLater(outcome: "led" | "joined"): void {
-    this.outcome = outcome;
-    this.isProvisional = true;
   }
 
   /** The answer that it waited for could not be had; nothing of it was read. */
@@ -275,11 +273,14 @@ export class Call extends GatheringCall<Call> implements FlightWaiter, PassedCal
     if (shadowHead !== undefined && witness === undefined) {
       this.session.context.shadow.passes(method);
     }
-    this.decide("passed", shadowHead === undefined ? reason : "mode");
+    this.decideLater("passed", shadowHead === undefined ? reason : "mode");
     this.phase = "passing";
     this.awaitDeadline();
     this.own = new Passthrough(this, body, this.body?.scanner, { headEndsStream, witness });
     this.source = this.own.exchange.reply;
     this.own.start();
+    if (this.isProvisional && this.own.exchange.attempts > 0) {
+      this.decide("passed", this.passReason);
+    }
   }
 }

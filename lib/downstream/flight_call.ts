@@ -79,6 +79,11 @@ export class FlightCall extends FlightReply implements ExchangeOwner {
     backend.start(exchange);
   }
 
+  /** The backend has the call. */
+  get wasSent(): boolean {
+    return this.#exchange !== undefined && this.#exchange.attempts > 0;
+  }
+
   /** A caller has read up to `position`: it is the fastest one that decides how much more the backend may send. */
   progressed(position: number): void {
     const exchange = this.#exchange;

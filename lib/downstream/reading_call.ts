@@ -8,6 +8,7 @@ import {
   type Failure,
   failureReply,
   failureTrailers,
+  isRefusal,
   type MayQueue,
   NO_DEADLINE,
   type ReplySource,
@@ -22,6 +23,13 @@ import type { FlightCall } from "./flight_call.ts";
 import type { Passthrough } from "./passthrough.ts";
 import type { RequestBody } from "./request_body.ts";
 import type { RequestRoute } from "./request_route.ts";
+
+/**
+ * A cancel counts as the caller's deadline when so little of its time is left: a tenth, and no more than what two clocks and
+ * the way of a cancel may differ by.
+ */
+const MAX_SLACK_MS = 50;
+const SLACK_SHARE = 0.1;
 
 /**
  * Where a call stands: its one message is awaited; it reads what a flight has gathered or has left behind; it has a
@@ -47,6 +55,8 @@ export abstract class ReadingCall<Self> extends Waiter<FlightCall> {
   protected outcome: Outcome | undefined = undefined;
   /** The outcome is counted at the end: the answer may turn out to be another. */
   protected isProvisional = false;
+  /** Why the call passes, while that is not counted yet. */
+  protected passReason: PassReason | undefined = undefined;
   #clock: CallClock | undefined = undefined;
   /** What is kept of the request; undefined while nothing is. */
   protected body: RequestBody | undefined = undefined;
@@ -121,6 +131,7 @@ export abstract class ReadingCall<Self> extends Waiter<FlightCall> {
       return this.failOwn({ kind: "headersTooLarge", whose: "reply" });
     }
     if (session.connection.draining && this.#isUnsent(source)) return this.#refuse();
+    if (source.ended && this.isProvisional) this.#settle(source.failure);
     const log = source.ended && this.debug?.of(source.log, stream, this.outcome!) || source.log;
     session.connection.relay(stream, log);
     session.flushSoon();
@@ -155,13 +166,22 @@ export abstract class ReadingCall<Self> extends Waiter<FlightCall> {
     if (this.isOver) return;
     this.unfollow();
     this.#withdraw();
-    this.#finish(STATUS.cancelled);
+    this.#finish(this.#isOutOfTime ? STATUS.deadlineExceeded : STATUS.cancelled);
+  }
+
+  /** A client whose deadline has passed cancels, and may be a little before our own clock: that is no change of mind. */
+  get #isOutOfTime(): boolean {
+    const { deadlineMs, receivedMs } = this;
+    if (deadlineMs === NO_DEADLINE) return false;
+    const slackMs = Math.min(MAX_SLACK_MS, (deadlineMs - receivedMs) * SLACK_SHARE);
+    return this.session.context.timers.nowMs >= deadlineMs - slackMs;
   }
 
   /** Ends this call alone with a failure that is its own: whoever shares with it does not notice. */
   failOwn(failure: Failure): void {
     if (this.isOver) return;
     const { stream, session } = this;
+    if (this.isProvisional) this.#settle(failure);
     if (!stream.localEnded) {
       const hasBegun = stream.position > 0;
       const fields = hasBegun ? failureTrailers(failure) : failureReply(failure);
@@ -208,7 +228,7 @@ export abstract class ReadingCall<Self> extends Waiter<FlightCall> {
     const { context } = this.session;
     const { method } = this.route;
     if (this.outcome === undefined) this.decide("rejected");
-    else if (this.isProvisional) this.decide(this.outcome);
+    else if (this.isProvisional) this.decide(this.outcome, this.passReason);
     this.body?.drop();
     this.phase = "done";
     this.stream.owner = undefined;
@@ -222,6 +242,7 @@ export abstract class ReadingCall<Self> extends Waiter<FlightCall> {
       shared.waiterLeft();
     }
     method.counters.responses.add(status);
+    if (status === STATUS.ok) context.counters.good[this.outcome!]++;
     if (!method.isConfirmed) context.methods.ended(method);
     context.counters.durations[this.outcome!].observe(context.timers.nowMs - this.receivedMs);
     this.own?.release();
@@ -229,11 +250,27 @@ export abstract class ReadingCall<Self> extends Waiter<FlightCall> {
     this.session.callEnded();
   }
 
+  /** The call was turned away, whatever it would have been; or it is what it was to be. */
+  #settle(failure: Failure | undefined): void {
+    if (isRefusal(failure)) this.decide("rejected");
+    else this.decide(this.outcome!, this.passReason);
+  }
+
+  /** The outcome is counted once it is certain that the call is not turned away, nor given anything else. */
+  protected decideLater(outcome: Outcome, reason?: PassReason): void {
+    if (!this.isProvisional) this.session.context.counters.undecided++;
+    this.outcome = outcome;
+    this.passReason = reason;
+    this.isProvisional = true;
+  }
+
   protected decide(outcome: Outcome, reason?: PassReason): void {
+    const { counters } = this.session.context;
+    if (this.isProvisional) counters.undecided--;
     this.outcome = outcome;
     this.isProvisional = false;
     this.route.method.counters.outcomes[outcome]++;
-    if (reason !== undefined) this.session.context.counters.passed[reason]++;
+    if (reason !== undefined) counters.passed[reason]++;
   }
 
   // ---- time

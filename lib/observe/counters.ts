@@ -54,17 +54,15 @@ export class StatusCounts {
   }
 }
 
+/** Nothing of any outcome. */
+export function noOutcomes(): Record<Outcome, number> {
+  return { hit: 0, joined: 0, led: 0, passed: 0, stale: 0, rejected: 0 };
+}
+
 /** The counts of one method, or of all methods beyond the labels. */
 export class MethodCounters {
   readonly label: string;
-  readonly outcomes: Record<Outcome, number> = {
-    hit: 0,
-    joined: 0,
-    led: 0,
-    passed: 0,
-    stale: 0,
-    rejected: 0,
-  };
+  readonly outcomes = noOutcomes();
   readonly responses = new StatusCounts();
   /** Stale answers in place of failures; the others were being fetched anew. */
   staleForErrors = 0;
@@ -186,6 +184,10 @@ export class ProxyCounters {
   readonly overfull: Record<"reply" | "request", number> = { reply: 0, request: 0 };
   /** Callers' connections ended for the same reason: their sockets took nothing. */
   unreadConnections = 0;
+  /** Calls whose outcome is not certain yet: they wait for a place, or for another's answer. */
+  undecided = 0;
+  /** Answers with OK, by how they were come by: what is saved is those of them that needed no backend call. */
+  readonly good = noOutcomes();
   /** Questions of followers that verify did not ask once more. */
   readonly verifySkipped: Record<SkipReason, number> = {
     budget: 0,

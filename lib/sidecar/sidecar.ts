@@ -81,7 +81,7 @@ export function startSidecar(
     cachedResults: () => proxy.map.stored.entries,
     cachedBytes: () => proxy.map.stored.bytes,
     bufferedBytes: () => proxy.buffered.bytes,
-    methodsOff: () => proxy.trial.methods.off().map(([path]) => path),
+    methodsOff: () => proxy.trial.methods.verified(),
     policy: policy === undefined ? undefined : () => figuresOf(policy.status),
     version: VERSION,
     commit: COMMIT,

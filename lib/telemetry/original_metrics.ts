@@ -10,7 +10,10 @@ export function addOriginalMetrics(metrics: MetricSet, source: MetricsSource): v
   const { counters } = source;
   metrics.counter("collapser_requests_total", {
     help: "Calls from callers, however they were answered.",
-    collect: (put) => put(OUTCOMES.reduce((sum, outcome) => sum + callsThat(source, outcome), 0)),
+    collect: (put) => {
+      const decided = OUTCOMES.reduce((sum, outcome) => sum + callsThat(source, outcome), 0);
+      put(decided + counters.undecided);
+    },
   });
   metrics.counter("collapser_collapsed_requests_total", {
     help: "Calls that joined one already under way and cost the backend nothing.",

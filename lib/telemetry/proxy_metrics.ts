@@ -43,6 +43,13 @@ function addCallMetrics(metrics: MetricSet, source: MetricsSource): void {
       });
     },
   });
+  metrics.counter("collapser_good_calls_total", {
+    help: "Calls answered with OK, by outcome. Saved are those that are hit, joined or stale.",
+    labels: ["outcome"],
+    collect(put) {
+      for (const outcome of OUTCOMES) put(counters.good[outcome], { outcome });
+    },
+  });
   metrics.counter("collapser_responses_total", {
     help: "Answers given to callers by method and gRPC status.",
     labels: ["method", "grpc_code"],

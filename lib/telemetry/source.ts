@@ -11,8 +11,8 @@ export interface MetricsSource {
   cachedBytes(): number;
   /** Bytes held for peers. */
   bufferedBytes(): number;
-  /** Paths of the methods that were taken out. */
-  methodsOff(): Iterable<string>;
+  /** Paths of the methods that verify may take out, and whether it has. */
+  methodsOff(): Iterable<readonly [path: string, isOff: boolean]>;
   /** What became of the policy file; undefined when there is none, and no series of it. */
   readonly policy: (() => PolicyFigures) | undefined;
   /** Version of collapser. */

@@ -77,10 +77,14 @@ function addVerifyMetrics(metrics: MetricSet, { counters, methodsOff }: MetricsS
     },
   });
   metrics.gauge("collapser_method_off", {
-    help: "Methods taken out since their answers were found to depend on who asks, each 1.",
+    help: "1 for a method taken out, since its answers were found to depend on who asks; 0 for " +
+      "others that are verified. The first 200, as of all methods.",
     labels: ["method", "reason"],
     collect(put) {
-      for (const method of methodsOff()) put(1, { method: nameLabel(method), reason: "verify" });
+      for (const [path, isOff] of methodsOff()) {
+        const hasLabel = isOff || counters.methods.has(path);
+        if (hasLabel) put(Number(isOff), { method: nameLabel(path), reason: "verify" });
+      }
     },
   });
 }

@@ -49,6 +49,10 @@ export class MethodTrial {
     this.#ignored = compileIgnoredFields(settings.ignoreFields, names).ignored;
   }
 
+  get mode(): TrialSettings["mode"] {
+    return this.#settings.mode;
+  }
+
   /** Fields that may differ. */
   get ignored(): IgnoredFields | undefined {
     return this.#ignored;

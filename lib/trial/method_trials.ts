@@ -50,6 +50,13 @@ export class MethodTrials {
     for (const [path, { off }] of this.#trials) if (off !== undefined) yield [path, off];
   }
 
+  /** The methods that verify may take out, and whether it has. */
+  *verified(): Generator<readonly [path: string, isOff: boolean]> {
+    for (const [path, { mode, off }] of this.#trials) {
+      if (mode === "verify") yield [path, off !== undefined];
+    }
+  }
+
   /** Puts a method back on trial; false when it was not taken out. */
   switchOn(path: string): boolean {
     const trial = this.#trials.get(path);

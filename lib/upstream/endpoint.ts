@@ -206,16 +206,20 @@ export class Endpoint implements Backend, PoolOwner {
   /** Calls that wait go to another endpoint where that is possible. */
   handOver(): void {
     for (const exchange of this.#bulkhead.waiting()) {
-      const next = exchange.isProbe ? undefined : this.#group?.elsewhere(exchange);
+      const next = this.#elsewhere(exchange);
       if (next !== undefined) this.#settlement.moveOn(exchange, next);
     }
+  }
+
+  /** Where else a call may go; a question about this backend is nobody else's to answer. */
+  #elsewhere(exchange: Exchange) {
+    return exchange.isProbe ? undefined : this.#group?.elsewhere(exchange);
   }
 
   #settleWaiting(failure: Failure): void {
     for (const exchange of this.#bulkhead.waiting()) this.settle(exchange, failure);
   }
 
-  /** Calls that wait are not sent either. */
   refuseWaiting(failure: Failure): void {
     for (const exchange of this.#bulkhead.waiting()) this.#refuse(exchange, failure);
   }
@@ -244,7 +248,7 @@ export class Endpoint implements Backend, PoolOwner {
     if (this.#hasPassed(exchange)) {
       this.settle(exchange, { kind: "deadline" });
     } else if (exchange.canRepeat && exchange.attempts < MAX_ATTEMPTS && this.#budget.spend()) {
-      this.#settlement.moveOn(exchange, this.#group?.elsewhere(exchange) ?? this);
+      this.#settlement.moveOn(exchange, this.#elsewhere(exchange) ?? this);
     } else {
       this.settle(exchange, failure);
     }

@@ -37,6 +37,7 @@ export { healthProbe, type Recovery } from "./health_probe.ts";
 export { BackendInstances } from "./instances.ts";
 export { INSTANCE_HEADER, type InternalCall } from "./internal_call.ts";
 export { Reflection } from "./reflection.ts";
+export { isRefusal } from "./refusal.ts";
 export type { BackendReport, Standing } from "./report.ts";
 export { SharedPool } from "./shared_pool.ts";
 export type { UpstreamContext } from "./upstream_context.ts";

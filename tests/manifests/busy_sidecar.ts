@@ -8,6 +8,14 @@ import { until } from "../support/waiting.ts";
 /** Enough to meet, and fewer than anything bounds. */
 const CALLERS = 20;
 
+/** One method is verified and one is in shadow; both number their answers, in field 2. */
+const ON_TRIAL = {
+  methodConfig: [["GetGreeting", "verify"], ["ListGreetings", "shadow"]].map(([method, mode]) => ({
+    name: [{ service: "hello.v1.Hello", method }],
+    collapser: { mode, ignoreFields: ["2"] },
+  })),
+};
+
 /**
  * A sidecar as users run it, with the permissions of `deno task start`, in front of a Hello backend. It goes on being
  * asked until it is disposed of, in every way that has a metric.
@@ -27,7 +35,7 @@ export class BusySidecar implements AsyncDisposable {
     stack.defer(() => hello.kill());
     const policyPath = await Deno.makeTempFile({ suffix: ".json" });
     stack.defer(() => Deno.remove(policyPath));
-    await Deno.writeTextFile(policyPath, "{}");
+    await Deno.writeTextFile(policyPath, JSON.stringify(ON_TRIAL));
     const process = stack.use(
       await SidecarProcess.start({
         BACKEND_ADDRESS: `127.0.0.1:${hello.port}`,
@@ -64,6 +72,9 @@ async function askInEveryWay(client: Client, port: number): Promise<void> {
   );
   await Promise.all(together);
   await ask(client, HELLO_PATHS.getGreeting, greeting);
+  for (let i = 0; i < 2; i++) {
+    await ask(client, HELLO_PATHS.listGreetings, { ...greeting, count: 1 });
+  }
   await ask(client, HELLO_PATHS.createGreeting, greeting);
   const failWith = { code: STATUS.unavailable, message: "out for lunch" };
   await ask(client, HELLO_PATHS.getGreeting, { name: "Bob", failWith });
@@ -87,6 +98,9 @@ function hasSeenEverything(text: string): boolean {
     'outcome="passed"',
     'grpc_code="Unavailable"',
     "collapser_invalidated_total{",
+    "collapser_shadow_compared_total{",
+    "collapser_verify_total{",
+    'collapser_shadow_calls_total{method="/hello.v1.Hello/ListGreetings",outcome="hit"}',
     "collapser_connection_errors_total{",
   ].every((part) => text.includes(part));
 }

@@ -13,7 +13,6 @@ const NOT_SHOWN: Readonly<Record<string, string>> = {
   collapser_config_last_reload_success_timestamp_seconds: "the alert says when it matters",
   collapser_config_last_reload_successful: "the alert CollapserConfigRejected says it",
   collapser_config_reloads_total: "the alert CollapserConfigRejected says it",
-  collapser_verify_skipped_total: "says why a figure of `collapser report` is small",
   process_cpu_system_seconds_total: "a part of process_cpu_seconds_total",
   process_cpu_user_seconds_total: "a part of process_cpu_seconds_total",
 };

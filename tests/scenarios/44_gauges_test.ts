@@ -243,7 +243,7 @@ Deno.test("Scenario 44(c): calls that wait for a backend are counted while they 
       Canceled: 4,
       ResourceExhausted: 2,
     });
-    assertEquals(byLabel(after, "collapser_calls_total", "outcome"), { passed: 6 });
+    assertEquals(byLabel(after, "collapser_calls_total", "outcome"), { passed: 4, rejected: 2 });
     assertEquals(after.get("collapser_backend_calls_total"), 1);
     assertEquals(backend.requests.length, 1);
   });

@@ -346,7 +346,7 @@ function callOn(link: CallerLink, choice: CallChoice): Promise<SoakCall> {
 }
 
 function verdictOf(call: SoakCall): string {
-  const { outcome, fault } = judge(call, { overlap: () => false });
+  const { outcome, fault } = judge(call, { overlap: () => false, mayBeShut: () => false });
   if (outcome === "OK" || outcome === "failed as planned") return "good";
   return `${call.choice.key}: ${fault ?? outcome}`;
 }

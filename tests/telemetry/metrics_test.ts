@@ -73,6 +73,7 @@ Deno.test("createMetrics gives every metric its type and a help text", async () 
   const text = await scrape(filled());
   assertEquals(Object.fromEntries(expositionTypes(text)), {
     collapser_refresh_total: "counter",
+    collapser_good_calls_total: "counter",
     collapser_method_off: "gauge",
     collapser_shadow_calls_total: "counter",
     collapser_shadow_compared_total: "counter",
