@@ -245,7 +245,7 @@ export class Endpoint implements Backend, PoolOwner {
 
   repeat(exchange: Exchange, failure: Failure): void {
     if (exchange.at !== this) return; // nobody waits for it any more
-    if (this.#hasPassed(exchange)) {
+    if (exchange.deadlineMs !== NO_DEADLINE && this.#nowMs >= exchange.deadlineMs) {
       this.settle(exchange, { kind: "deadline" });
     } else if (exchange.canRepeat && exchange.attempts < MAX_ATTEMPTS && this.#budget.spend()) {
       this.#settlement.moveOn(exchange, this.#elsewhere(exchange) ?? this);
@@ -261,10 +261,6 @@ export class Endpoint implements Backend, PoolOwner {
   exchangeStreams(exchange: Exchange): void {
     exchange.isStreaming = true;
     if (this.#bulkhead.needsNoPlace(exchange)) this.#sendWaiting();
-  }
-
-  #hasPassed({ deadlineMs }: Exchange): boolean {
-    return deadlineMs !== NO_DEADLINE && this.#nowMs >= deadlineMs;
   }
 
   // ---- what the pool tells
