@@ -22,5 +22,6 @@
  *
  * @module
  */
+export { type ExplainedEntry, type Explanation, explanationOf } from "./explanation.ts";
 export type { AdminSources } from "./sources.ts";
 export { type Admin, type AdminOptions, PagesRefused, startAdmin } from "./start_admin.ts";

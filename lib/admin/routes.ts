@@ -3,6 +3,7 @@ import type { BucketsByAddress } from "./buckets_by_address.ts";
 import { assetResponse, ASSETS } from "./assets.ts";
 import { configurationOf } from "./configuration.ts";
 import { drain } from "./draining.ts";
+import { explain } from "./explanation.ts";
 import { isKnownHost } from "./known_host.ts";
 import { policyOf } from "./policy.ts";
 import { notFound, respond, respondJson, respondText, tooMany } from "./responses.ts";
@@ -41,6 +42,7 @@ const ROUTES: ReadonlyMap<string, Route> = new Map<string, Route>([
   ["/api/flights", telling(({ sources }) => respondJson(flightsOf(sources, MAX_LISTED)))],
   ["/api/keys", telling(({ sources }) => respondJson(keysOf(sources, MAX_LISTED)))],
   ["/api/config", telling(({ sources }) => respondJson(configurationOf(sources)))],
+  ["/api/explain", telling(explain)],
   ["/api/policy", telling(({ sources }) => respondJson(policyOf(sources)))],
   ["/api/report", telling(({ sources }) => respondJson(reportOf(sources)))],
   ["/api/events", telling(events)],

@@ -11,7 +11,7 @@ export interface AdminSources {
   };
   /** Whether the sidecar is ready; `reason` says in words why it is not. */
   readonly readiness: () => { readonly ready: boolean; readonly reason: string };
-  readonly proxy: Pick<Proxy, "buffered" | "counters" | "inspection" | "map" | "trial">;
+  readonly proxy: Pick<Proxy, "buffered" | "counters" | "explain" | "inspection" | "map" | "trial">;
   readonly configuration: {
     readonly settings: Settings;
     /** Variable -> where its value is from; what is not in it is not known. */

@@ -3,6 +3,7 @@ import { BACKEND } from "./commands/backend.ts";
 import { CHECK } from "./commands/check.ts";
 import { DEMO } from "./commands/demo.ts";
 import { DRAIN } from "./commands/drain.ts";
+import { EXPLAIN } from "./commands/explain.ts";
 import { HEALTHCHECK } from "./commands/healthcheck.ts";
 import { INJECT } from "./commands/inject.ts";
 import { LOAD } from "./commands/load.ts";
@@ -24,6 +25,7 @@ export const COMMANDS: readonly Command[] = [
   TAX,
   STALL,
   CHECK,
+  EXPLAIN,
   REPORT,
   SCHEMA,
   INJECT,

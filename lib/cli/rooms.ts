@@ -35,6 +35,10 @@ export const ROOMS: Runners = {
     const { fileWarnings } = await import("../sidecar/mod.ts");
     return fileWarnings(settings);
   },
+  async explain(path, names, configuration) {
+    const { explainOffline } = await import("../sidecar/mod.ts");
+    return explainOffline(path, names, configuration);
+  },
   async backend(options, { signals }) {
     const { runBackend } = await import("../hello/mod.ts");
     return await runBackend(options, { onStop: (stop) => signals.onSignal(stop) });

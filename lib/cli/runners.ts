@@ -7,6 +7,7 @@ import type {
   StallOptions,
   TaxOptions,
 } from "../measure/mod.ts";
+import type { Explanation } from "../sidecar/mod.ts";
 import type { Signals } from "./signals.ts";
 
 /** What the demo's backend is and how slow. */
@@ -68,6 +69,12 @@ export interface Runners {
   fileProblems(settings: Settings): Promise<readonly string[]>;
   /** What is right in those files and may surprise. */
   fileWarnings(settings: Settings): Promise<readonly string[]>;
+  /** Explains a method as a sidecar with these settings would, or says what is wrong with its policy file. */
+  explain(
+    path: string,
+    names: readonly string[],
+    configuration: { settings: Settings; origins: ReadonlyMap<string, Origin> },
+  ): Promise<{ readonly explanation: Explanation } | { readonly problems: readonly string[] }>;
   /** Runs the demo backend; resolves when the process should end. */
   backend(options: BackendOptions, surroundings: { signals: Signals }): Promise<number>;
   /** Plays the demo of a burst, or that of a trial. */

@@ -32,7 +32,7 @@ export { HOST_PORT, type HostPort, LISTEN_HOST, NAMED_ADDRESS, unixPath } from "
 export { BOOLEAN, oneOf } from "./kinds/choice.ts";
 export { DURATION, POSITIVE_DURATION } from "./kinds/duration.ts";
 export { type Kind, optional, type Parsed } from "./kinds/kind.ts";
-export { HEADER_NAMES, METADATA } from "./kinds/header_names.ts";
+export { HEADER, HEADER_NAMES, METADATA } from "./kinds/header_names.ts";
 export { METHOD } from "./kinds/methods.ts";
 export { count, PORT } from "./kinds/number.ts";
 export { HTTP_URL, SERVICE, TOKEN } from "./kinds/text.ts";
@@ -47,6 +47,7 @@ export { notYet } from "./unbuilt.ts";
 export type { Fault } from "./policy/json.ts";
 export { faultText } from "./policy/place.ts";
 export { policyMarkdown } from "./policy/policy_markdown.ts";
+export { keysOf, type SettingSource, settingSources } from "./policy/setting_sources.ts";
 export { policySchema } from "./policy/policy_schema.ts";
 export type { PolicyStatus } from "./policy/policy_status.ts";
 export { policyConflicts } from "./policy/policy_conflicts.ts";

@@ -33,9 +33,9 @@ export {
   PRIORITIES,
   type Priority,
 } from "./method_policy.ts";
-export { type CommonSettings, SettingsCompiler } from "./method_settings.ts";
-export { MethodTable } from "./method_table.ts";
-export { type MethodPolicy, PolicyIndex } from "./policy_index.ts";
+export { type CommonSettings, type MethodSettings, SettingsCompiler } from "./method_settings.ts";
+export { MethodTable, type MethodTableOptions } from "./method_table.ts";
+export { type Holding, type MethodPolicy, PolicyIndex } from "./policy_index.ts";
 export { type AgeOptions, ConnectionAge } from "./connection_age.ts";
 export { type MissedHint, MissedSharing } from "./missed_sharing.ts";
 export { Router, type RouterOptions } from "./request_route.ts";

@@ -6,6 +6,13 @@ export interface MethodPolicy extends CollapserPolicy {
   readonly timeoutMs?: number;
 }
 
+/** The entries that hold for a method; undefined where none says anything. */
+export interface Holding {
+  readonly collapser: NamedPolicy | undefined;
+  readonly timeout: NamedPolicy | undefined;
+  readonly maxConcurrent: NamedPolicy | undefined;
+}
+
 /** Nothing is said of a method. */
 export const NO_POLICY: MethodPolicy = {};
 
@@ -29,21 +36,30 @@ export class PolicyIndex {
     return [...new Set(names.map(keyOf))].flatMap((key) => this.#named.get(key) ?? []);
   }
 
+  /** Which entries hold for a method: for its `collapser` object, and for each key beside that. */
+  holding(service: string, method: string): Holding {
+    const matching = this.matching(service, method);
+    const [closest] = matching;
+    const isClosest = (other: NamedPolicy) => keyOf(other) === keyOf(closest!);
+    return {
+      collapser: matching.find(({ collapser }) => collapser !== undefined),
+      timeout: matching.find((each) => isClosest(each) && each.timeoutMs !== undefined),
+      maxConcurrent: matching.find((each) => each.maxConcurrent !== undefined),
+    };
+  }
+
   /**
    * What holds for a method. Each of gRPC's own settings is that of the closest entry (gRPC, doc/service_config.md), and
    * the `collapser` object that of the closest entry which has one, whole: files in use name every method for its
    * time-out, which must not hide what is said of its service.
    */
   policyOf(service: string, method: string): MethodPolicy {
-    const matching = this.matching(service, method);
-    const [closest] = matching;
-    if (closest === undefined) return NO_POLICY;
-    const isClosest = (other: NamedPolicy) => keyOf(other) === keyOf(closest);
-    const timeoutMs = matching.find((each) => isClosest(each) && each.timeoutMs !== undefined)
-      ?.timeoutMs;
-    const maxConcurrent = matching.find((each) => each.maxConcurrent !== undefined)?.maxConcurrent;
+    if (this.matching(service, method).length === 0) return NO_POLICY;
+    const { collapser, timeout, maxConcurrent: bound } = this.holding(service, method);
+    const timeoutMs = timeout?.timeoutMs;
+    const maxConcurrent = bound?.maxConcurrent;
     return {
-      ...matching.find(({ collapser }) => collapser !== undefined)?.collapser,
+      ...collapser?.collapser,
       ...(maxConcurrent !== undefined && { maxConcurrent }),
       ...(timeoutMs !== undefined && { timeoutMs }),
     };

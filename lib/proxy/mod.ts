@@ -20,5 +20,11 @@ export type {
   MethodReport,
   WaitingFor,
 } from "./inspection.ts";
+export {
+  explainMethod,
+  type KeyName,
+  type KeyReason,
+  type MethodExplanation,
+} from "./explanation.ts";
 export type { ProxyEnvironment, ProxyOptions } from "./options.ts";
 export { Proxy } from "./proxy.ts";

@@ -33,6 +33,7 @@ import {
 import { BufferedBytes, ERROR_CODE, HeaderCache } from "../wire/mod.ts";
 import { CallerGate } from "./caller_gate.ts";
 import { CallerSessions } from "./caller_sessions.ts";
+import { explainMethod, type MethodExplanation } from "./explanation.ts";
 import { Inspection } from "./inspection.ts";
 import type { ProxyEnvironment, ProxyOptions } from "./options.ts";
 import { requestHeaderCache } from "./request_headers.ts";
@@ -69,11 +70,14 @@ export class Proxy {
   readonly #age: ConnectionAge;
   readonly #gate: CallerGate;
   readonly #timers: Timers;
+  readonly #options: ProxyOptions;
+  #policies: readonly NamedPolicy[] = [];
   #sweep: CallbackAlarm;
 
   constructor(options: ProxyOptions, environment: ProxyEnvironment) {
     const { timers, codec, resolve, random } = environment;
     const { counters } = this;
+    this.#options = options;
     this.#gate = new CallerGate(options, timers, (isOpen) => {
       if (!isOpen) this.#sessions.sendElsewhere();
       environment.onGate?.(isOpen);
@@ -202,8 +206,20 @@ export class Proxy {
     return { ready: false, reason: `the backend cannot be reached: ${trouble}` };
   }
 
+  /** How a method is judged and what holds for its calls; `names` are those of metadata that it may come with. */
+  explain(path: string, names: readonly string[]): MethodExplanation {
+    return explainMethod(path, names, {
+      options: this.#options,
+      policies: this.#policies,
+      descriptorOf: (service, method) => this.#reflection?.descriptorOf(service, method),
+      verdict: this.#methods.known(path)?.verdict,
+      off: this.trial.methods.off().find(([off]) => off === path)?.[1],
+    });
+  }
+
   /** What the policy file says from now on. What is stored is forgotten; calls under way go on as they began. */
   setPolicies(policies: readonly NamedPolicy[]): void {
+    this.#policies = policies;
     this.#gate.setPolicies(policies);
     this.#methods.setPolicies(policies);
   }

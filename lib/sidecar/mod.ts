@@ -11,6 +11,7 @@
  * @module
  */
 export { BadConfiguration } from "./bad_configuration.ts";
+export { explainOffline, type Explanation } from "./explain.ts";
 export { fileProblems, fileWarnings } from "./files.ts";
 export { runSidecar, type StopSignals } from "./run_sidecar.ts";
 export { type DrainOutcome, type DrainTarget, tellToDrain } from "./tell_to_drain.ts";

@@ -32,12 +32,21 @@ export interface PolicyFile {
   stop(): Promise<void>;
 }
 
+/** What the policy file that the settings name says, or what is wrong with it; nothing where none is named. */
+export function readPolicyOf(
+  settings: Settings,
+): { readonly policies: readonly NamedPolicy[] } | { readonly problems: readonly string[] } {
+  const { policyPath: path } = settings;
+  if (path === undefined) return { policies: [] };
+  const judged = judge(readFileText(path), settings);
+  if (!("problems" in judged)) return judged;
+  return { problems: judged.problems.map((fault) => problemText(path, fault)) };
+}
+
 /** What is wrong with the policy file that the settings name. */
 export function policyProblems(settings: Settings): readonly string[] {
-  const { policyPath: path } = settings;
-  if (path === undefined) return [];
-  const judged = judge(readFileText(path), settings);
-  return "problems" in judged ? judged.problems.map((fault) => problemText(path, fault)) : [];
+  const read = readPolicyOf(settings);
+  return "problems" in read ? read.problems : [];
 }
 
 /** What is right in the policy file that the settings name, and may surprise. */

@@ -31,3 +31,18 @@ Deno.test("PolicyIndex lists the entries that name a method, the closest first, 
 Deno.test("PolicyIndex of an empty file says nothing", () => {
   assertStrictEquals(new PolicyIndex([]).policyOf("a.B", "Get"), NO_POLICY);
 });
+
+Deno.test("PolicyIndex tells which entries hold, for the collapser object and for each other key", () => {
+  const linesOf = (service: string, method: string) => {
+    const { collapser, timeout, maxConcurrent } = FILE.holding(service, method);
+    return [collapser, timeout, maxConcurrent].map((entry) =>
+      entry && `${entry.service}/${entry.method}`
+    );
+  };
+  assertEquals(linesOf("c.D", "Get"), ["/", "/", "/"]);
+  assertEquals(linesOf("a.B", "Get"), ["a.B/", "a.B/Get", "/"]);
+  assertEquals(linesOf("a.B", "Put"), ["a.B/Put", undefined, "a.B/Put"]);
+  assertEquals(new PolicyIndex([]).holding("a.B", "Get"), {
+    ...{ collapser: undefined, timeout: undefined, maxConcurrent: undefined },
+  });
+});

@@ -33,6 +33,18 @@ export const METADATA: Kind<readonly [name: string, value: string]> = {
   show: ([name, value]) => `${name}=${value}`,
 };
 
+/** One piece of request metadata as curl's -H has it, `name: value`; the value may hold colons. */
+export const HEADER: Kind<readonly [name: string, value: string]> = {
+  placeholder: "NAME:VALUE",
+  parse(text): Parsed<readonly [string, string]> {
+    const [, name = "", value = ""] = /^([^:]*):(.*)$/s.exec(text) ?? [];
+    return isHeaderName(name.toLowerCase())
+      ? { value: [name.toLowerCase(), value.trim()] }
+      : { why: "expected metadata such as x-tenant:acme" };
+  },
+  show: ([name, value]) => `${name}:${value}`,
+};
+
 /** Whether `name` can be a metadata name. */
 export function isHeaderName(name: string): boolean {
   return HEADER_NAME.test(name);
