@@ -1,10 +1,20 @@
 import { STATUS, statusName } from "../../lib/grpc/mod.ts";
-import { OUTCOMES, PASS_REASONS, REFUSAL_REASONS } from "../../lib/observe/mod.ts";
+import {
+  OUTCOMES,
+  PASS_REASONS,
+  REFRESH_RESULTS,
+  REFUSAL_REASONS,
+  SKIP_REASONS,
+  VERIFY_RESULTS,
+} from "../../lib/observe/mod.ts";
 import { parseExposition } from "../support/exposition.ts";
 import { queryNames, type Selector } from "./query_names.ts";
 
 /** What Prometheus says of a target by itself. */
 const OF_PROMETHEUS = new Map([["up", new Set<string>()]]);
+
+/** What a sidecar tells in trouble alone, with its labels: no scrape of one that is well has it. */
+const OF_TROUBLE = new Map([["collapser_method_off", new Set(["method", "reason"])]]);
 
 /** Labels of the target, which every series of a scrape gets: those of `manifests/` and of the operator. */
 const OF_TARGET = new Set(["job", "instance", "namespace", "service", "pod"]);
@@ -15,13 +25,14 @@ const RENAMED = "exported_";
 /** Labels with a known set of values. */
 const VALUES: Readonly<Record<string, readonly string[]>> = {
   outcome: OUTCOMES,
-  reason: [...PASS_REASONS, ...REFUSAL_REASONS],
+  reason: [...PASS_REASONS, ...REFUSAL_REASONS, ...SKIP_REASONS, "verify"],
+  result: [...VERIFY_RESULTS, ...REFRESH_RESULTS],
   grpc_code: [...Object.values(STATUS).map(statusName), "Other"],
 };
 
 /** The metrics of a scrape with the labels that their series have. */
 export class Catalog {
-  readonly #labels = new Map<string, Set<string>>(OF_PROMETHEUS);
+  readonly #labels = new Map<string, Set<string>>([...OF_PROMETHEUS, ...OF_TROUBLE]);
 
   constructor(scrape: string) {
     for (const series of parseExposition(scrape).keys()) {
