@@ -35,6 +35,8 @@ export interface Sample {
 
 export interface BackendSample {
   readonly name: string;
+  /** Calls that the backend has, those that stream left out. */
+  readonly inflight: number;
   /** Calls a second that the backend answered. */
   readonly calls: number;
   /** Median latency; null when the backend answered no call. */
@@ -51,6 +53,7 @@ interface Reading {
   readonly failed: number;
   readonly backendCalls: number;
   readonly latencies: ReadonlyMap<string, Float64Array>;
+  readonly inflight: ReadonlyMap<string, number>;
 }
 
 /** What the gauges say beside the counters. */
@@ -80,6 +83,15 @@ export class History {
     return this.#samples.at(-1);
   }
 
+  /** Calls of the last so many milliseconds, as far as there are samples of them. */
+  callsWithin(ms: number): number {
+    const seconds = Math.max(1, Math.round(ms / 1_000));
+    const rates = this.#samples.slice(-seconds).map(({ calls }) =>
+      Object.values(calls).reduce((sum, rate) => sum + rate, 0)
+    );
+    return rates.reduce((sum, rate) => sum + rate, 0);
+  }
+
   /** Takes a sample. `nowMs` is from any beginning, `atMs` since 1970. */
   take(nowMs: number, atMs: number, gauges: Gauges): Sample {
     const now = readingOf(this.#counters, nowMs);
@@ -101,6 +113,7 @@ function readingOf(counters: ProxyCounters, nowMs: number): Reading {
     for (const status of TROUBLE) failed += responses.counts[status]!;
   }
   const latencies = new Map<string, Float64Array>();
+  const inflight = new Map(counters.backends.map(({ name, inflight }) => [name, inflight]));
   let backendCalls = 0;
   for (const { name, calls, latency } of counters.backends) {
     backendCalls += calls;
@@ -108,7 +121,16 @@ function readingOf(counters: ProxyCounters, nowMs: number): Reading {
   }
   const { hit, joined, stale, led, passed } = counters.good;
   const saved = hit + joined + stale;
-  return { nowMs, calls, good: saved + led + passed, saved, failed, backendCalls, latencies };
+  return {
+    nowMs,
+    calls,
+    good: saved + led + passed,
+    saved,
+    failed,
+    backendCalls,
+    latencies,
+    inflight,
+  };
 }
 
 function difference(before: Reading, now: Reading): Omit<Sample, "atMs" | keyof Gauges> {
@@ -122,6 +144,7 @@ function difference(before: Reading, now: Reading): Omit<Sample, "atMs" | keyof 
     const during = counts.map((count, i) => Math.max(0, count - (earlier?.[i] ?? 0)));
     return {
       name,
+      inflight: now.inflight.get(name) ?? 0,
       calls: rate(0, during.reduce((sum, count) => sum + count, 0)),
       p50Ms: orNull(quantileMs(during, 0.5)),
       p99Ms: orNull(quantileMs(during, 0.99)),

@@ -40,7 +40,10 @@ const ROUTES: ReadonlyMap<string, Route> = new Map<string, Route>([
   ["/api/status", telling((site) => respond(`${site.snapshot()}\n`, "application/json"))],
   ["/api/history", telling(({ history }) => respondJson(history.samples))],
   ["/api/flights", telling(({ sources }) => respondJson(flightsOf(sources, MAX_LISTED)))],
-  ["/api/keys", telling(({ sources }) => respondJson(keysOf(sources, MAX_LISTED)))],
+  [
+    "/api/keys",
+    telling(({ sources, history }) => respondJson(keysOf(sources, history, MAX_LISTED))),
+  ],
   ["/api/config", telling(({ sources }) => respondJson(configurationOf(sources)))],
   ["/api/explain", telling(explain)],
   ["/api/policy", telling(({ sources }) => respondJson(policyOf(sources)))],

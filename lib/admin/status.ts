@@ -5,6 +5,7 @@ import type { MethodReport } from "../proxy/mod.ts";
 import type { BackendReport } from "../upstream/mod.ts";
 import type { History } from "./history.ts";
 import type { AdminSources } from "./sources.ts";
+import { stallOf } from "./stall.ts";
 import { healthOf, savingOf } from "./words.ts";
 
 /** What the page shows at a glance; `/api/flights` and `/api/keys` have more. */
@@ -26,7 +27,7 @@ export function statusOf(sources: AdminSources, history: History): Record<string
     uptimeS: Math.round(process.uptime()),
     version,
     mode: settings.mode,
-    health: healthOf(backends, { ...readiness(), last }),
+    health: healthOf(backends, { ...readiness(), last, stall: stallOf(history.samples) }),
     saving: savingOf(last),
     now: {
       connections: counters.connections,
@@ -43,7 +44,7 @@ export function statusOf(sources: AdminSources, history: History): Record<string
     backends: backends.map(backendOf),
     methods: inspection.methods().map(methodOf),
     flights: flightsOf(sources, SHOWN_FLIGHTS),
-    keys: keysOf(sources, SHOWN_KEYS),
+    keys: keysOf(sources, history, SHOWN_KEYS),
     passed: counters.passed,
     hints: inspection.hints().map(({ method, metadataName = null }) => ({
       method: shortened(method),
@@ -67,11 +68,16 @@ export function flightsOf({ proxy }: AdminSources, limit: number): Record<string
   };
 }
 
-/** The keys asked for most, as digests. */
-export function keysOf({ proxy }: AdminSources, limit: number): Record<string, unknown> {
+/** The keys asked for most, as digests, and all calls of that time. */
+export function keysOf(
+  { proxy }: AdminSources,
+  history: History,
+  limit: number,
+): Record<string, unknown> {
   const { sinceMs, keys } = proxy.inspection.keys(limit);
   const named = keys.map((key) => ({ ...key, method: shortened(key.method) }));
-  return { sinceMs: Math.round(sinceMs), keys: named };
+  const calls = Math.round(history.callsWithin(sinceMs));
+  return { sinceMs: Math.round(sinceMs), calls, keys: named };
 }
 
 /** How a method was judged, how far it is shared, and how its calls were answered. */

@@ -1,11 +1,12 @@
 import type { BackendReport } from "../upstream/mod.ts";
 import type { Sample } from "./history.ts";
+import type { Stall } from "./stall.ts";
 
 /** Above this share of calls that end in trouble, the sidecar is not called healthy, whoever's fault it is. */
 const TROUBLED_SHARE = 0.05;
 
 export interface Health {
-  readonly state: "healthy" | "degraded" | "down" | "ending";
+  readonly state: "healthy" | "degraded" | "stalled" | "down" | "ending";
   /** How the sidecar is, in a sentence. */
   readonly words: string;
 }
@@ -13,10 +14,16 @@ export interface Health {
 /** How the sidecar is, in words: what a person asks first. */
 export function healthOf(
   backends: readonly BackendReport[],
-  { ready, reason, last }: { ready: boolean; reason: string; last: Sample | undefined },
+  { ready, reason, last, stall }: {
+    ready: boolean;
+    reason: string;
+    last: Sample | undefined;
+    stall?: Stall | undefined;
+  },
 ): Health {
   if (!ready && reason === "shutting down") return { state: "ending", words: "Shutting down" };
   if (!ready) return { state: "down", words: `Down: ${reason}` };
+  if (stall !== undefined) return { state: "stalled", words: wordsOfStall(stall) };
   const unwell = backends.filter((backend) => troubleOf(backend) !== "");
   const count = backends.length;
   const reach = count === 1
@@ -43,6 +50,14 @@ export function savingOf(last: Sample | undefined): string {
   if (good === 0) return `${quantity(calls)} calls/s, and no good answers`;
   return `${quantity(good)} good answers/s, ${quantity(saved)} of them without a backend call: ` +
     `${percent(saved / good)} saved`;
+}
+
+function wordsOfStall({ name, calls, forS, usualMs }: Stall): string {
+  const usual = usualMs === undefined
+    ? ""
+    : `; the slowest in a hundred took ${quantity(usualMs)} ms before`;
+  const wait = calls === 1 ? "1 call waits" : `${quantity(calls)} calls wait`;
+  return `Stalled: ${wait} at ${name}, and none was answered for ${forS} s${usual}`;
 }
 
 function troubleOf({ counters: { name }, trouble, standing, why }: BackendReport): string {

@@ -27,7 +27,7 @@ const SILENCE_MS = 5_000;
 /** When the sidecar refuses to be listened to: a browser does not ask again by itself then. */
 const RETRY_MS = 5_000;
 
-const SIGNS = { healthy: "✓", degraded: "!", down: "✕", ending: "■", waiting: "…" };
+const SIGNS = { healthy: "✓", degraded: "!", stalled: "!", down: "✕", ending: "■", waiting: "…" };
 
 const charts = new Charts({
   calls: byId("chart-calls"),

@@ -121,11 +121,12 @@ export function keysTable(into) {
 }
 
 /** @param {any} keys @returns {any[]} */
-export function keyRows({ sinceMs, keys }) {
-  const all = keys.reduce(
+export function keyRows({ sinceMs, calls, keys }) {
+  const listed = keys.reduce(
     (/** @type {number} */ total, /** @type {any} */ one) => total + one.calls,
     0,
   );
+  const all = Math.max(listed, calls); // calls are counted a second later than keys
   return keys.map((/** @type {any} */ one) => ({
     ...one,
     perSecond: one.calls / Math.max(1, sinceMs / 1_000),
