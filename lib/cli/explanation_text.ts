@@ -9,13 +9,23 @@ interface TextOptions {
   readonly isRunning: boolean;
 }
 
+const SHARES = "may share answers";
+
+/** What becomes of the calls of an eligible method by its mode, where they do not simply share answers. */
+const IN_MODE: Readonly<Record<string, string>> = {
+  off: "passes, since its mode is off; otherwise eligible",
+  shadow: "eligible, and served apart while its mode is shadow",
+  verify: "may share answers, of which a sample is asked for once more",
+};
+
 /** An explanation for people. */
 export function explanationText(
   { method, collapses, why, takenOutFor, settings, entries, key }: Explanation,
   { colour, isRunning }: TextOptions,
 ): string {
   const page = new Page({ colour });
-  page.verbatim(method).paragraph(`${collapses ? "may share answers" : "passes"}: ${why}`, 2);
+  const mode = settings.find((each) => each.key === "mode")?.value ?? "";
+  page.verbatim(method).paragraph(`${collapses ? IN_MODE[mode] ?? SHARES : "passes"}: ${why}`, 2);
   if (takenOutFor !== null) {
     const names = takenOutFor.join(", ");
     page.paragraph(`taken out by verify: answers differed by ${names}; its calls go apart`, 2);

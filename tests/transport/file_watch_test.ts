@@ -31,7 +31,7 @@ Deno.test("FileWatch follows another file that takes the name, and one that goes
   ]);
 });
 
-Deno.test("FileWatch looks at once when it is told to, however often, and once more for what it may have missed", async () => {
+Deno.test("FileWatch looks at once when it is told to, however often, and goes on as before", async () => {
   await using rig = new Rig();
   Deno.writeTextFileSync(rig.path, "two");
   rig.watch.lookNow();
@@ -42,8 +42,21 @@ Deno.test("FileWatch looks at once when it is told to, however often, and once m
     "three",
   );
   Deno.writeTextFileSync(rig.path, "four");
-  await rig.look(); // it goes on as before
+  await rig.look();
   assertEquals(rig.told.at(-1), [{ text: "four" }]);
+});
+
+Deno.test("FileWatch looks once more where it is told to while it looks: what it has read may be older", async () => {
+  await using rig = new Rig();
+  rig.onTold = () => {
+    rig.onTold = () => {};
+    Deno.writeTextFileSync(rig.path, "three");
+    rig.watch.lookNow();
+  };
+  Deno.writeTextFileSync(rig.path, "two");
+  rig.watch.lookNow();
+  await until(() => rig.told.length === 2, "two looks, and no time that passed");
+  assertEquals(rig.told.flat(), [{ text: "two" }, { text: "three" }]);
 });
 
 Deno.test("FileWatch looks at nothing once it was stopped", async () => {
@@ -59,6 +72,7 @@ class Rig implements AsyncDisposable {
   readonly #folder = Deno.makeTempDirSync();
   readonly path = `${this.#folder}/file`;
   readonly told: (readonly FileText[])[] = [];
+  onTold: () => void = () => {};
   readonly #clock = new FakeClock();
   readonly #timers = new Timers(this.#clock);
   readonly watch: FileWatch;
@@ -68,7 +82,10 @@ class Rig implements AsyncDisposable {
     this.watch = new FileWatch([this.path], [readFileText(this.path)], {
       timers: this.#timers,
       everyMs: EVERY_MS,
-      onChange: (texts) => this.told.push(texts),
+      onChange: (texts) => {
+        this.told.push(texts);
+        this.onTold();
+      },
     });
   }
 

@@ -1,5 +1,6 @@
 import type { NamedPolicy } from "../../downstream/mod.ts";
 import { COLLAPSER_KEYS } from "./collapser_keys.ts";
+import { shortened } from "./json.ts";
 
 /** What an entry hides of a broader one, and of which method it was found. */
 interface Hiding {
@@ -73,5 +74,5 @@ function named({ entry, line }: NamedPolicy): string {
 }
 
 function nameOf({ service, method }: NamedPolicy): string {
-  return method === "" ? service : `${service}/${method}`;
+  return shortened(method === "" ? service : `${service}/${method}`);
 }

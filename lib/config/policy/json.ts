@@ -25,6 +25,9 @@ export interface Fault {
   readonly why: string;
 }
 
+/** Longest text of the file's that is repeated in a message; names of methods are shorter. */
+const MAX_TOLD_CHARS = 120;
+
 /** Objects and lists within each other; a service config has nine, and what reads them calls itself for each. */
 const MAX_DEPTH = 64;
 
@@ -49,9 +52,15 @@ export function readJson(text: string): { readonly root: Json } | { readonly fau
   return faults.length > 0 ? { faults } : { root };
 }
 
-/** The JSON pointer of a value within another. */
+/** The JSON pointer of a value within another; of a name that is long, its beginning. */
 export function pointerTo(pointer: string, key: string | number): string {
-  return `${pointer}/${String(key).replaceAll("~", "~0").replaceAll("/", "~1")}`;
+  const token = shortened(String(key)).replaceAll("~", "~0").replaceAll("/", "~1");
+  return `${pointer}/${token}`;
+}
+
+/** A text as it is repeated in messages: names are the file's own, and may be as long as the file. */
+export function shortened(text: string): string {
+  return text.length <= MAX_TOLD_CHARS ? text : `${text.slice(0, MAX_TOLD_CHARS)}…`;
 }
 
 /** V8 names the place of what it did not expect, unless that is the end. */

@@ -1,10 +1,7 @@
-import { type Fault, type Json, pointerTo } from "./json.ts";
+import { type Fault, type Json, pointerTo, shortened } from "./json.ts";
 
 /** Faults that are told at once; a file of ten thousand wrong entries is wrong in a few ways. */
 const MAX_FAULTS = 20;
-
-/** Longest value that is repeated in a message. */
-const MAX_SAID_CHARS = 60;
 
 /** A value of the file, and how it is reached; the pointer is made when somebody has something to say of it. */
 export class Place {
@@ -50,8 +47,7 @@ export class Place {
     const { json } = this;
     if (json.kind === "object") return "an object";
     if (json.kind === "list") return "a list";
-    const text = json.kind === "null" ? "null" : JSON.stringify(json.value);
-    return text.length <= MAX_SAID_CHARS ? text : `${text.slice(0, MAX_SAID_CHARS)}…`;
+    return json.kind === "null" ? "null" : shortened(JSON.stringify(json.value));
   }
 }
 

@@ -3,7 +3,7 @@ import { nearest } from "../nearest.ts";
 import { COLLAPSER_KEY } from "./collapser_keys.ts";
 import { ENTRY_KEYS, type GrpcKey, ROOT_KEYS } from "./grpc_keys.ts";
 import { hiddenSettings } from "./hidden_settings.ts";
-import { type Fault, readJson } from "./json.ts";
+import { type Fault, readJson, shortened } from "./json.ts";
 import { Place, Report } from "./place.ts";
 import { policyCautions } from "./policy_cautions.ts";
 
@@ -150,7 +150,7 @@ class Reader {
       const place = at.members().get("ignoreHeaders")!;
       this.report.wrong(
         place,
-        () => `keyHeaders names "${both}" too; expected it in one of the two`,
+        () => `keyHeaders names "${shortened(both)}" too; expected it in one of the two`,
       );
     }
     return policy; // each key fills a field of its own type
@@ -168,7 +168,10 @@ class Reader {
       else texts[key] = value.json.value;
     }
     if (texts.service === "" && texts.method !== "") {
-      return this.report.wrong(at, () => `expected a service beside the method "${texts.method}"`);
+      return this.report.wrong(
+        at,
+        () => `expected a service beside the method "${shortened(texts.method)}"`,
+      );
     }
     return texts;
   }
@@ -184,7 +187,9 @@ class Reader {
   ) {
     const name = `${service}/${method}`;
     const before = this.#seen.get(name);
-    if (before && counts) this.report.wrong(at, () => `"${name}" stands in the file twice`);
+    if (before && counts) {
+      this.report.wrong(at, () => `"${shortened(name)}" stands in the file twice`);
+    }
     this.#seen.set(name, (before ?? false) || counts);
   }
 

@@ -52,6 +52,23 @@ Deno.test("explain prints each setting with its source, the entries that lost, a
   assertStringIncludes(out, "without the backend's descriptors");
 });
 
+Deno.test("explain says first what becomes of the calls, by the mode too", async () => {
+  const first = async (value: string, collapses = true) => {
+    const settings = [{ ...EXPLANATION.settings[1], key: "mode", value }];
+    const explanation = { ...EXPLANATION, collapses, settings };
+    const { out } = await collapser("explain a.B/Get", explaining([], { explanation }));
+    return out.split("\n")[1]?.replace(/: its.*/, "").trim();
+  };
+  assertEquals(await first("collapse"), "may share answers");
+  assertEquals(
+    await first("verify"),
+    "may share answers, of which a sample is asked for once more",
+  );
+  assertEquals(await first("shadow"), "eligible, and served apart while its mode is shadow");
+  assertEquals(await first("off"), "passes, since its mode is off; otherwise eligible");
+  assertEquals(await first("off", false), "passes");
+});
+
 Deno.test("explain takes a leading slash, the policy file, and the flags of serve", async () => {
   const asked: unknown[] = [];
   const args = "--config p.json --backend-use-tls /a.B/Get --collapser-mode shadow";

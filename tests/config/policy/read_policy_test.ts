@@ -216,6 +216,7 @@ Deno.test("readPolicy refuses a name that stands in it twice, unless one of the 
   assertEquals(problems(two({ collapser: {} }, { collapser: {} })), twice);
   assertEquals(problems(two({}, {})), twice);
   assertEquals(readingOf(two({ waitForReady: true }, { timeout: "1s" })).policies.length, 2);
+  assertEquals(readingOf(two({ timeout: "1s" }, { waitForReady: true })).policies.length, 2);
   assertEquals(readingOf(two({ waitForReady: true }, { waitForReady: true })).policies.length, 2);
   assertEquals(problems({ methodConfig: [{ name: [{}, { service: "" }] }] }).length, 1);
 });
@@ -273,4 +274,28 @@ Deno.test("readPolicy reads ten thousand entries, and says of each pair once wha
     warnings[0]!,
     "methodConfig[1] (line 1) of a.B/Get0 hides ttl, maxFollowers, timeout of methodConfig[0]",
   );
+});
+
+Deno.test("readPolicy repeats no text of the file's at length, whatever it is", () => {
+  const long = "x".repeat(300_000);
+  const name = [{ service: long, method: "Get" }];
+  const files = [
+    entry({ [long]: 1 }),
+    entry({ ttl: long }),
+    entry({ keyHeaders: [long.slice(2)], ignoreHeaders: [long.slice(2)] }),
+    { methodConfig: [{ name: [{ method: long }] }] },
+    { methodConfig: [{ name }, { name: [{ service: long, method: "Get" }] }] },
+    {
+      [long]: [],
+      methodConfig: [{ name: [{}], collapser: { ttl: "1s" } }, { name, collapser: {} }],
+    },
+    `{"${long}":1,"${long}":2}`,
+  ];
+  for (const config of files) {
+    const text = typeof config === "string" ? config : JSON.stringify(config);
+    const reading = readPolicy(text);
+    const told = "problems" in reading ? reading.problems.map(faultText) : reading.warnings;
+    assert(told.length > 0);
+    for (const line of told) assert(line.length < 500, line.slice(0, 500));
+  }
 });
