@@ -172,7 +172,11 @@ export class FlightCall extends FlightReply implements ExchangeOwner {
     const ttlMs = isGood ? keptMs(reply.cache, fresh, this.#context.random) : 0;
     if (ttlMs > SETTLE_ABOVE_MS) log.settle();
     const stale = flight.refreshes;
-    const instead = standIn(flight, reply.status, nowMs);
+    const instead = standIn(
+      flight,
+      { status: reply.status, codes: fresh.staleIfErrorCodes },
+      nowMs,
+    );
     const errorMs = staleIfErrorMs(reply.cache, fresh);
     map.keep(flight, nowMs, ttlMs, staleMs(reply.cache, fresh), errorMs);
     if (stale?.stored && endsStale(reply.status)) map.stored.remove(stale);
@@ -230,7 +234,10 @@ export class FlightCall extends FlightReply implements ExchangeOwner {
     const failure = flightTime.silence(exchange);
     if (late.length === flight.waiterCount) return backend.settle(exchange, failure);
     const reason = exchange.at?.reasonFor(exchange, failure) ?? failure;
-    const instead = standIn(flight, STATUS.deadlineExceeded, nowMs);
+    const instead = standIn(flight, {
+      status: STATUS.deadlineExceeded,
+      codes: this.#settings.staleIfErrorCodes,
+    }, nowMs);
     for (const waiter of late) {
       const isAnswered = instead !== undefined && (waiter as Waiting).answerStale(instead);
       if (!isAnswered) waiter.failOwn(reason);

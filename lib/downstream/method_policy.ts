@@ -16,8 +16,6 @@ export interface CollapserPolicy extends Partial<Freshness> {
   readonly mode?: Mode;
   /** Whether calls may share an answer, whatever COLLAPSER_METHODS says. */
   readonly collapse?: boolean;
-  /** Statuses, as numbers, for which a stale result may stand in (`staleIfErrorCodes`). */
-  readonly staleIfErrorCodes?: readonly number[];
   /** Names, in lower case, of the metadata that alone is part of the key. */
   readonly keyHeaders?: readonly string[];
   /** Names, in lower case, that are left out of the key beside those that always are. */

@@ -6,6 +6,8 @@ export interface Freshness {
   readonly staleDurationMs: number;
   /** How long after that it may answer where the backend cannot; 0 not at all (COLLAPSER_STALE_IF_ERROR). */
   readonly staleIfErrorMs: number;
+  /** Statuses for which it may; undefined for the usual ones: UNAVAILABLE, DEADLINE_EXCEEDED, RESOURCE_EXHAUSTED. */
+  readonly staleIfErrorCodes?: readonly number[] | undefined;
   /** Share by which a time of a second or more is shortened at random (COLLAPSER_TTL_JITTER). */
   readonly ttlJitter: number;
   /** How long a key whose answer was private passes through; 0 is not at all (COLLAPSER_HIT_FOR_PASS). */
@@ -20,6 +22,7 @@ export function freshnessOf(policy: Partial<Freshness>, all: Freshness): Freshne
     cacheDurationMs: policy.cacheDurationMs ?? all.cacheDurationMs,
     staleDurationMs: policy.staleDurationMs ?? all.staleDurationMs,
     staleIfErrorMs: policy.staleIfErrorMs ?? all.staleIfErrorMs,
+    staleIfErrorCodes: policy.staleIfErrorCodes ?? all.staleIfErrorCodes,
     ttlJitter: policy.ttlJitter ?? all.ttlJitter,
     hitForPassMs: policy.hitForPassMs ?? all.hitForPassMs,
     cacheErrors: policy.cacheErrors ?? all.cacheErrors,

@@ -35,11 +35,14 @@ export function endsStale(status: number): boolean {
   return status === STATUS.ok || ENDS_STALE.includes(status);
 }
 
-/** The stale result that answers the callers of a flight which ended with this status; undefined where none may. */
+/**
+ * The stale result that answers the callers of a flight which ended with this status, where that is among `codes`; undefined
+ * where none may.
+ */
 export function standIn<R extends Reply>(
   { refreshes }: Flight<R>,
-  status: number,
+  { status, codes = CANNOT_NOW }: { status: number; codes?: readonly number[] | undefined },
   nowMs: number,
 ): Flight<R> | undefined {
-  return CANNOT_NOW.includes(status) && refreshes?.mayAnswerForError(nowMs) ? refreshes : undefined;
+  return codes.includes(status) && refreshes?.mayAnswerForError(nowMs) ? refreshes : undefined;
 }

@@ -136,7 +136,11 @@ export class ShadowCall extends Waiter<ShadowAnswer> {
       (reply.status === STATUS.ok || settings.cacheErrors && reply.failure === undefined);
     const ttlMs = isGood ? keptMs(cache, settings, random) : 0;
     const stale = flight.refreshes;
-    const instead = standIn(flight, reply.status, nowMs);
+    const instead = standIn(
+      flight,
+      { status: reply.status, codes: settings.staleIfErrorCodes },
+      nowMs,
+    );
     map.keep(flight, nowMs, ttlMs, staleMs(cache, settings), staleIfErrorMs(cache, settings));
     if (stale?.stored && endsStale(reply.status)) map.stored.remove(stale);
     else if (stale?.stored && this.isRefresh) pauseRefresh(stale, nowMs);

@@ -209,3 +209,18 @@ Deno.test("Caller whose time is over while others have longer has the stale answ
     assertEquals(rig.outcomes, { led: 1, stale: 1, joined: 2 });
   });
 });
+
+Deno.test("Method whose policy names statuses has a stale answer stand in for those, and for no other", async () => {
+  const collapser = { staleIfErrorCodes: [STATUS.internal, STATUS.unavailable] };
+  const policies = [{ service: "test.Service", method: "GetItem", collapser }];
+  for (const [status, stands] of [[13, true], [14, true], [8, false], [4, false]] as const) {
+    await withRig({ ...STALE, policies }, async (rig) => {
+      await goStale(rig);
+      const call = rig.callers[0]!.call(GET, "k");
+      await rig.settle();
+      rig.request(1).fails(status);
+      await rig.settle();
+      assertEquals(call.status, stands ? STATUS.ok : status);
+    });
+  }
+});

@@ -67,7 +67,6 @@ export const COLLAPSER_KEYS: readonly CollapserKey[] = [
   }),
   row("staleIfErrorCodes", "staleIfErrorCodes", statuses(1), {
     fallback: "UNAVAILABLE,DEADLINE_EXCEEDED,RESOURCE_EXHAUSTED",
-    isUnbuilt: true,
     help: "statuses, by name or number, for which it may: `UNAVAILABLE`, `DEADLINE_EXCEEDED` and " +
       "`RESOURCE_EXHAUSTED` unless set",
   }),
