@@ -29,6 +29,7 @@ const RETRY_POLICY = message({
   initialBackoff: { kind: GRPC_POSITIVE_DURATION, isRequired: true },
   maxBackoff: { kind: GRPC_POSITIVE_DURATION, isRequired: true },
   backoffMultiplier: { kind: positive(), isRequired: true },
+  perAttemptRecvTimeout: { kind: GRPC_POSITIVE_DURATION },
   retryableStatusCodes: {
     isRequired: true,
     kind: {

@@ -1,5 +1,5 @@
 import { DURATION, MAX_DURATION_MS } from "../kinds/duration.ts";
-import type { Place, Report } from "./place.ts";
+import { capitalised, type Place, type Report } from "./place.ts";
 import type { JsonSchema } from "./value_kind.ts";
 
 /** How a value of gRPC's own is read; what the sidecar has no use for is read to be refused where gRPC refuses it. */
@@ -8,8 +8,11 @@ export interface GrpcKind<T = unknown> {
   read(at: Place, report: Report): T | undefined;
 }
 
-/** A duration as protobuf's JSON has it: seconds, with nine digits behind the point at most, and an `s`. */
-const PROTOBUF_DURATION = "^[0-9]{1,12}(?:\\.[0-9]{1,9})?s$";
+/**
+ * A duration as protobuf's JSON has it: seconds, with nine digits behind the point at most, and an `s`; as in
+ * grpc-go, either side of the point may be empty.
+ */
+const PROTOBUF_DURATION = "^(?:[0-9]{1,12}(?:\\.[0-9]{0,9})?|\\.[0-9]{1,9})s$";
 
 /** The longest that protobuf has: about ten thousand years. */
 const MAX_PROTOBUF_SECONDS = 315_576_000_000;
@@ -132,19 +135,22 @@ export interface Field {
  */
 export function message(fields: Readonly<Record<string, Field>>): GrpcKind<true> {
   const rows = Object.entries(fields);
+  const required = rows.filter(([, { isRequired }]) => isRequired).map(([key]) => ({
+    anyOf: [{ required: [key] }, { required: [capitalised(key)] }],
+  }));
   return {
     schema: {
       type: "object",
-      properties: Object.fromEntries(
+      ...inEitherCase(Object.fromEntries(
         rows.map((
           [key, { kind, isRequired }],
         ) => [key, isRequired ? kind.schema : orNull(kind.schema)]),
-      ),
-      required: rows.filter(([, { isRequired }]) => isRequired).map(([key]) => key),
+      )),
+      ...(required.length > 0 && { allOf: required }),
     },
     read(at, report) {
       if (at.json.kind !== "object") return report.expected(at, "an object");
-      const members = at.members({ nullIsAbsent: true });
+      const members = at.members({ nullIsAbsent: true, eitherCase: Object.keys(fields) });
       for (const [key, value] of members) {
         if (Object.hasOwn(fields, key)) fields[key]!.kind.read(value, report);
         else report.warn(`line ${value.line}, ${value.pointer}: gRPC has no such name here`);
@@ -155,6 +161,14 @@ export function message(fields: Readonly<Record<string, Field>>): GrpcKind<true>
       return true;
     },
   };
+}
+
+/** The part of a schema that says of names, also with a capital in front, what they hold. */
+export function inEitherCase(properties: Readonly<Record<string, JsonSchema>>): JsonSchema {
+  const others = Object.entries(properties).map(([key, schema]) =>
+    [`^${capitalised(key)}$`, schema] as const
+  );
+  return { properties, patternProperties: Object.fromEntries(others) };
 }
 
 /** Whatever object, for what has a form for each balancer. */

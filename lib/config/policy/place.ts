@@ -23,15 +23,24 @@ export class Place {
     return this.#parent === undefined ? "" : pointerTo(this.#parent.pointer, this.#key);
   }
 
-  /** The values of an object by name, in the order of the file; those that are null are absent where `nullIsAbsent`. */
-  members({ nullIsAbsent = false } = {}): ReadonlyMap<string, Place> {
+  /**
+   * The values of an object by name, in the order of the file; those that are null are absent where `nullIsAbsent`. Names
+   * of `eitherCase` may be written with a capital: Go's encoding/json takes them so, and many files have them so.
+   */
+  members(
+    { nullIsAbsent = false, eitherCase = [] }: {
+      nullIsAbsent?: boolean;
+      eitherCase?: readonly string[];
+    } = {},
+  ): ReadonlyMap<string, Place> {
     const { json } = this;
     if (json.kind !== "object") return new Map();
     const places = [...json.members]
       .filter(([, { value }]) => !(nullIsAbsent && value.kind === "null"))
-      .map(([key, { line, value }]) =>
-        [key, new Place(value, { parent: this, key, line })] as const
-      );
+      .map(([key, { line, value }]) => {
+        const usual = eitherCase.find((each) => capitalised(each) === key) ?? key;
+        return [usual, new Place(value, { parent: this, key, line })] as const;
+      });
     return new Map(places);
   }
 
@@ -103,4 +112,9 @@ export class Report {
 export function faultText({ line, pointer, why }: Fault): string {
   if (line === 0) return why;
   return pointer === "" ? `line ${line}: ${why}` : `line ${line}, ${pointer}: ${why}`;
+}
+
+/** A name with a capital in front. */
+export function capitalised(name: string): string {
+  return name.slice(0, 1).toUpperCase() + name.slice(1);
 }

@@ -1,5 +1,5 @@
 import { COLLAPSER_KEYS } from "./collapser_keys.ts";
-import { orNull } from "./grpc_kind.ts";
+import { inEitherCase, orNull } from "./grpc_kind.ts";
 import { ENTRY_KEYS, type GrpcKey, ROOT_KEYS } from "./grpc_keys.ts";
 import type { JsonSchema } from "./value_kind.ts";
 
@@ -12,7 +12,7 @@ export function policySchema(): JsonSchema {
     $schema: "https://json-schema.org/draft/2020-12/schema",
     title: "Policy file of collapser: a gRPC service config with a collapser object in its entries",
     type: "object",
-    properties: {
+    ...withProperties({
       $schema: orNull({ type: "string", description: "this schema, for editors" }),
       methodConfig: orNull({
         type: "array",
@@ -20,7 +20,7 @@ export function policySchema(): JsonSchema {
         items: { $ref: "#/$defs/entry" },
       }),
       ...properties(ROOT_KEYS),
-    },
+    }),
     $defs: { entry: entrySchema(), name: NAME, collapser: collapserSchema() },
   };
 }
@@ -28,22 +28,23 @@ export function policySchema(): JsonSchema {
 const NAME: JsonSchema = {
   type: "object",
   description: "a method; of a service all without `method`, of all services without both",
-  properties: {
+  ...inEitherCase({
     service: orNull({ type: "string", description: "with its package, such as pkg.Service" }),
     method: orNull({ type: "string" }),
-  },
+  }),
   additionalProperties: false,
   // No method without its service.
   anyOf: [
-    { properties: { service: { type: "string", minLength: 1 } }, required: ["service"] },
-    { properties: { method: { enum: ["", null] } } },
+    { properties: { service: { minLength: 1, type: "string" } }, required: ["service"] },
+    { properties: { Service: { minLength: 1, type: "string" } }, required: ["Service"] },
+    { properties: { method: { enum: ["", null] }, Method: { enum: ["", null] } } },
   ],
 };
 
 function entrySchema(): JsonSchema {
   return {
     type: "object",
-    properties: {
+    ...withProperties({
       name: orNull({
         type: "array",
         description: "the methods that the entry holds for",
@@ -51,7 +52,7 @@ function entrySchema(): JsonSchema {
       }),
       collapser: { $ref: "#/$defs/collapser" },
       ...properties(ENTRY_KEYS),
-    },
+    }),
     not: { properties: BOTH_POLICIES, required: Object.keys(BOTH_POLICIES) },
   };
 }
@@ -73,7 +74,18 @@ function collapserSchema(): JsonSchema {
   };
 }
 
-function properties(keys: Readonly<Record<string, GrpcKey>>): JsonSchema {
+/** Properties of which gRPC's own may have a capital in front. */
+function withProperties(all: Readonly<Record<string, JsonSchema>>): JsonSchema {
+  const grpc = Object.entries(all).filter(([key]) => !OURS.includes(key));
+  const { patternProperties } = inEitherCase(Object.fromEntries(grpc));
+  return { properties: all, patternProperties };
+}
+
+const OURS = ["$schema", "collapser", "maxConcurrent"];
+
+function properties(
+  keys: Readonly<Record<string, GrpcKey>>,
+): Readonly<Record<string, JsonSchema>> {
   return Object.fromEntries(
     Object.entries(keys).map((
       [key, { kind, help }],

@@ -27,6 +27,11 @@ export type PolicyReading =
 const OWN_ROOT_KEYS = ["methodConfig", "$schema"];
 const OWN_ENTRY_KEYS = ["name", "collapser"];
 
+/** Keys of an entry that are gRPC's. */
+const GRPC_ENTRY_KEYS = ["name", ...Object.keys(ENTRY_KEYS)].filter((key) =>
+  key !== "maxConcurrent"
+);
+
 /** A key this near to one of ours is that one, misspelt; gRPC's own are passed over by gRPC too. */
 const SLIP_DISTANCE = 2;
 
@@ -69,7 +74,8 @@ class Reader {
     if (root.json.kind !== "object") {
       return this.report.expected(root, "an object with methodConfig");
     }
-    for (const [key, value] of root.members({ nullIsAbsent: true })) {
+    const eitherCase = ["methodConfig", ...Object.keys(ROOT_KEYS)];
+    for (const [key, value] of root.members({ nullIsAbsent: true, eitherCase })) {
       if (key === "methodConfig") this.#entries(value);
       else if (key !== "$schema") this.#grpc(key, value, ROOT_KEYS, OWN_ROOT_KEYS);
       else if (value.json.kind !== "text") this.report.expected(value, "a URL");
@@ -90,7 +96,8 @@ class Reader {
 
   #entry(at: Place, entry: number): void {
     if (at.json.kind !== "object") return this.report.expected(at, "an object");
-    const members = at.members({ nullIsAbsent: true });
+    const eitherCase = GRPC_ENTRY_KEYS;
+    const members = at.members({ nullIsAbsent: true, eitherCase });
     const own = at.members().get("collapser"); // of ours, null is no object
     const found: Record<string, unknown> = {};
     for (const [key, value] of members) {
@@ -161,7 +168,8 @@ class Reader {
       return this.report.expected(at, 'an object such as { "service": "pkg.S" }');
     }
     const texts = { service: "", method: "" }; // null is as good as absent, and as ""
-    for (const [key, value] of at.members({ nullIsAbsent: true })) {
+    const eitherCase = Object.keys(texts);
+    for (const [key, value] of at.members({ nullIsAbsent: true, eitherCase })) {
       // Whoever misspells one of these would name all methods.
       if (key !== "service" && key !== "method") this.#unknown(value, key, Object.keys(texts));
       else if (value.json.kind !== "text") return this.report.expected(value, "a text");

@@ -95,20 +95,23 @@ export const FIELD_PATHS: ValueKind<readonly string[]> = {
   show: shownList,
 };
 
-/** gRPC statuses from `min`, by name, in upper or lower case, or by number. */
+/** gRPC statuses from `min`, by number, or by name in any case (gRFC A6). */
 export function statuses(min: 0 | 1): ValueKind<readonly number[]> {
   const names = STATUS_NAMES.slice(min);
   const numbers = { type: "integer", minimum: min, maximum: STATUS_NAMES.length - 1 };
-  const words = [...names, ...names.map((name) => name.toLowerCase())];
+  const inAnyCase = names.join("|").replace(
+    /[A-Z]/g,
+    (letter) => `[${letter}${letter.toLowerCase()}]`,
+  );
   return {
-    schema: listOf({ anyOf: [numbers, { enum: words }] }),
+    schema: listOf({ anyOf: [numbers, { type: "string", pattern: `^(?:${inAnyCase})$` }] }),
     read(at, report) {
       const found = readList(at, report, 'a list of statuses such as ["UNAVAILABLE"]', (item) => {
         const { json } = item;
         const code = json.kind === "number"
           ? json.value
-          : json.kind === "text" && words.includes(json.value)
-          ? words.indexOf(json.value) % names.length + min
+          : json.kind === "text"
+          ? STATUS_NAMES.findIndex((name) => name === json.value.toUpperCase())
           : -1;
         const isOne = Number.isInteger(code) && code >= min && code < STATUS_NAMES.length;
         return isOne ? code : report.expected(item, `a gRPC status from ${min} to 16, or its name`);

@@ -12,6 +12,12 @@ const RETRY = {
   retryableStatusCodes: ["UNAVAILABLE", 14],
 };
 
+/** As Go's programs have it, which read names in any case. */
+const GO_RETRY = {
+  ...{ MaxAttempts: 4, InitialBackoff: ".01s", MaxBackoff: "1.s", BackoffMultiplier: 1.0 },
+  RetryableStatusCodes: ["UNAVAILABLE"],
+};
+
 /** Values of each key: some that are taken, some that are not. */
 const VALUES: Readonly<Record<string, readonly [good: unknown[], bad: unknown[]]>> = {
   mode: [["off", "shadow", "verify", "collapse"], ["Off", "", true, null]],
@@ -19,11 +25,11 @@ const VALUES: Readonly<Record<string, readonly [good: unknown[], bad: unknown[]]
   ttl: [["0s", "0", "1.5s", "1h2m3s", ".5s", "1.s", "3us", "3\u00b5s"], ["", "5", " 1s", "-1s", 5]],
   staleWhileRevalidate: [["1h", "0s"], ["x", 1]],
   staleIfError: [["0.1s"], [{}]],
-  staleIfErrorCodes: [[[], [1, 16, "UNAVAILABLE", "internal"]], [
+  staleIfErrorCodes: [[[], [1, 16, "UNAVAILABLE", "internal", "Data_Loss"]], [
     [0],
     [17],
     ["OK"],
-    ["Internal"],
+    ["NONE"],
     14,
   ]],
   ttlJitter: [[0, 0.5], [0.51, -0.1, "0.1"]],
@@ -56,6 +62,9 @@ const GOOD: readonly unknown[] = [
   { methodConfig: [{ name: NAME, retryPolicy: { ...RETRY, maxAttempts: "12" } }] },
   { methodConfig: [{ name: NAME, hedgingPolicy: { maxAttempts: 2, hedgingDelay: "0s" } }] },
   { retryThrottling: { maxTokens: "10", tokenRatio: 0.1 } },
+  { MethodConfig: [{ Name: [{ Service: "a.B", Method: "Get" }], RetryPolicy: GO_RETRY }] },
+  { methodConfig: [{ name: NAME, retryPolicy: GO_RETRY, timeout: ".5s" }] },
+  { HealthCheckConfig: { ServiceName: "x" }, LB: "round_robin" },
   { owner: "us", methodConfig: [{ name: NAME, comment: "ours" }] },
 ];
 
@@ -84,10 +93,15 @@ const BAD: readonly unknown[] = [
   { methodConfig: [{ name: NAME, maxResponseMessageBytes: -1 }] },
   { loadBalancingConfig: {} },
   { retryThrottling: { maxTokens: 0, tokenRatio: 1 } },
+  { MethodConfig: [{ Name: [{ Method: "Get" }] }] },
+  { MethodConfig: {} },
+  { methodConfig: [{ name: NAME, retryPolicy: { ...GO_RETRY, MaxAttempts: "five" } }] },
+  { methodConfig: [{ name: NAME, timeout: ".s" }] },
 ];
 
 Deno.test("policySchema and readPolicy take the same files, and refuse the same", () => {
-  const validate = new Ajv2020({ strict: true, allowUnionTypes: true }).compile(policySchema());
+  const validate = new Ajv2020({ strict: true, strictRequired: false, allowUnionTypes: true })
+    .compile(policySchema());
   const hold = (config: unknown, isGood: boolean) => {
     const text = JSON.stringify(config);
     assertEquals("policies" in readPolicy(text), isGood, `the parser on ${text}`);

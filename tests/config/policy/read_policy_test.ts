@@ -299,3 +299,18 @@ Deno.test("readPolicy repeats no text of the file's at length, whatever it is", 
     for (const line of told) assert(line.length < 500, line.slice(0, 500));
   }
 });
+
+Deno.test("readPolicy takes gRPC's own names with a capital in front, as Go does, and never ours", () => {
+  const { policies, ignored, warnings } = readingOf({
+    MethodConfig: [{
+      Name: [{ Service: "a.B", Method: "Get" }],
+      Timeout: ".5s",
+      WaitForReady: true,
+    }],
+  });
+  assertEquals(policies, [{ service: "a.B", method: "Get", entry: 0, line: 1, timeoutMs: 500 }]);
+  assertEquals([ignored, warnings], [["waitForReady"], []]);
+  assertEquals(problems({ methodConfig: [{ name: [{}], Collapser: {} }] }), [
+    "line 1, /methodConfig/0/Collapser: there is no such key; the nearest is collapser",
+  ]);
+});
