@@ -7,6 +7,8 @@ import FORMAT_JS from "./page/format.js" with { type: "text" };
 import INDEX_HTML from "./page/index.html" with { type: "text" };
 import PAGE_CSS from "./page/page.css" with { type: "text" };
 import PAGE_JS from "./page/page.js" with { type: "text" };
+import SHARING_CSS from "./page/sharing.css" with { type: "text" };
+import SHARING_JS from "./page/sharing.js" with { type: "text" };
 import TABLES_CSS from "./page/tables.css" with { type: "text" };
 import TABLES_JS from "./page/tables.js" with { type: "text" };
 import VIEWS_JS from "./page/views.js" with { type: "text" };
@@ -33,6 +35,8 @@ export const ASSETS: ReadonlyMap<string, Asset> = new Map([
   ["/chart.js", asset(JS, CHART_JS)],
   ["/charts.js", asset(JS, CHARTS_JS)],
   ["/format.js", asset(JS, FORMAT_JS)],
+  ["/sharing.css", asset(CSS, SHARING_CSS)],
+  ["/sharing.js", asset(JS, SHARING_JS)],
   ["/tables.css", asset(CSS, TABLES_CSS)],
   ["/tables.js", asset(JS, TABLES_JS)],
   ["/views.js", asset(JS, VIEWS_JS)],

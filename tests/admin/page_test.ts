@@ -6,59 +6,18 @@
 
 import { assert, assertEquals, assertFalse, assertMatch, assertStringIncludes } from "@std/assert";
 import { HELLO_PATHS } from "../../lib/hello/mod.ts";
-import { HAS_BROWSER, type Look, OpenPage } from "../support/browser.ts";
 import { ask, clientOf } from "../support/client.ts";
 import { GatedBackend } from "../support/gated_backend.ts";
 import { LocalSidecar, type Variables } from "../support/local_sidecar.ts";
 import { freePort } from "../support/process.ts";
 import { until } from "../support/waiting.ts";
+import { browserTest, contrast, expectsPeace, openPage, PHONE, rowsOf } from "./open_page.ts";
 
 const { getGreeting, createGreeting } = HELLO_PATHS;
 
 const ROOT = new URL("../../", import.meta.url);
 
-/** A phone that is narrower than most. */
-const PHONE: Look = { width: 360, height: 740 };
-
 const STORED_LONG: Variables = { COLLAPSER_CACHE_DURATION: "1m" };
-
-/** A browser is started for each, which a busy machine takes its time for. The driver's own handles outlive a test. */
-function browserTest(name: string, fn: () => Promise<void>): void {
-  const skipped = HAS_BROWSER ? "" : " (skipped: there is no Chromium here)";
-  Deno.test({
-    ...{ name: name + skipped, fn, ignore: !HAS_BROWSER },
-    ...{ sanitizeOps: false, sanitizeResources: false },
-  });
-}
-
-async function openPage(local: LocalSidecar, look: Look = {}): Promise<OpenPage> {
-  const open = await OpenPage.at(urlOf(local), look);
-  await open.isLive();
-  return open;
-}
-
-function urlOf(local: LocalSidecar): string {
-  return `http://127.0.0.1:${local.sidecar.metricsPort}/`;
-}
-
-/** Nothing was complained of, and nothing asked for but what the sidecar has. */
-function expectsPeace(open: OpenPage, local: LocalSidecar): void {
-  assertEquals(open.complaints, []);
-  assertEquals(
-    open.requests.filter((url) => !url.startsWith(urlOf(local)) && !url.startsWith("data:")),
-    [],
-  );
-}
-
-/** What a table shows, row by row, cell by cell; each cell's first line. */
-async function rowsOf({ page }: OpenPage, id: string): Promise<string[][]> {
-  return await page.locator(`#${id} tbody tr`).evaluateAll((rows) =>
-    // deno-lint-ignore no-explicit-any -- of the browser's, which this process has no types of
-    (rows as any[]).map((row) =>
-      [...row.cells].map((cell) => cell.querySelector(".text").textContent)
-    )
-  );
-}
 
 browserTest("the page says that it is well and idle, with nothing called yet", async () => {
   await using backend = new GatedBackend({ open: true });
@@ -279,7 +238,7 @@ browserTest(
 );
 
 browserTest(
-  "the page's text stands out enough from what is behind it, in the light and in the dark",
+  "the page's text and graphics stand out enough from what is behind them, in the light and in the dark",
   async () => {
     await using backend = new GatedBackend({ open: true });
     await using local = await LocalSidecar.before(backend);
@@ -290,13 +249,24 @@ browserTest(
           ["card", "page"].map((paper) => [ink, paper] as const)
         ),
         ...["good", "warn", "bad"].map((state) => ["text", `${state}-back`] as const),
+        ["bad", "bad-back"] as const,
       ];
-      for (const [ink, paper] of pairs) {
+      const drawn = [
+        ...["hit", "joined", "led", "passed", "stale", "rejected"].map((ink) => [ink, "card"]),
+        ...[0, 1, 2, 3, 4, 5].map((place) => [`backend-${place}`, "card"]),
+        ...["card", "grid"].map((paper) => ["bar", paper]),
+      ].map(([ink, paper]) => [ink!, paper!, 3] as const);
+      for (
+        const [ink, paper, least] of [...pairs.map((pair) => [...pair, 4.5] as const), ...drawn]
+      ) {
         const colours = await open.page.evaluate(
           `["${ink}", "${paper}"].map((name) => getComputedStyle(document.documentElement).getPropertyValue("--" + name).trim())`,
         ) as [string, string];
         const ratio = contrast(...colours);
-        assert(ratio >= 4.5, `${ink} on ${paper}, ${dark ? "dark" : "light"}: ${ratio.toFixed(2)}`);
+        assert(
+          ratio >= least,
+          `${ink} on ${paper}, ${dark ? "dark" : "light"}: ${ratio.toFixed(2)}`,
+        );
       }
     }
   },
@@ -318,17 +288,3 @@ Deno.test("the page's files hold to the types that their comments give", async (
   const { success, stderr } = await check.output();
   assert(success, new TextDecoder().decode(stderr));
 });
-
-/** WCAG 2.2, "contrast ratio". */
-function contrast(a: string, b: string): number {
-  const [light, dark] = [luminance(a), luminance(b)].sort((x, y) => y - x) as [number, number];
-  return (light + 0.05) / (dark + 0.05);
-}
-
-function luminance(colour: string): number {
-  const [red, green, blue] = [1, 3, 5].map((at) => {
-    const share = parseInt(colour.slice(at, at + 2), 16) / 255;
-    return share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4;
-  }) as [number, number, number];
-  return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
-}

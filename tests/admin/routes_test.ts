@@ -3,7 +3,9 @@ import { ASSETS } from "../../lib/admin/assets.ts";
 import { askRaw } from "../support/raw_http.ts";
 import { withAdmin } from "./support.ts";
 
-const TELLING = ["status", "history", "flights", "keys", "config"].map((name) => `/api/${name}`);
+const TELLING = ["status", "history", "flights", "keys", "config", "report"].map((name) =>
+  `/api/${name}`
+);
 const ALL = [...ASSETS.keys(), "/metrics", "/health", "/ready", "/nothing", ...TELLING];
 
 /** Every directive, so that none is dropped without being noticed. */

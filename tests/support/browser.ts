@@ -27,6 +27,8 @@ export interface Look {
   readonly width?: number;
   readonly height?: number;
   readonly dark?: boolean;
+  /** What the page is told at a path in place of what the sidecar would say, as JSON. */
+  readonly answers?: Readonly<Record<string, unknown>>;
 }
 
 /** A page in a browser of its own, and all that it complained of and asked for. */
@@ -51,13 +53,16 @@ export class OpenPage implements AsyncDisposable {
   }
 
   static async at(url: string, look: Look = {}): Promise<OpenPage> {
-    const { width = 1_280, height = 900, dark = false } = look;
+    const { width = 1_280, height = 900, dark = false, answers = {} } = look;
     const browser = await chromium.launch({ executablePath: CHROMIUM, args: ARGUMENTS });
     const page = await browser.newPage({
       viewport: { width, height },
       colorScheme: dark ? "dark" : "light",
       locale: "en-GB",
     });
+    for (const [path, json] of Object.entries(answers)) {
+      await page.route(new URL(path, url).href, (route) => route.fulfill({ json }));
+    }
     const open = new OpenPage(browser, page);
     await page.goto(url);
     return open;

@@ -1,5 +1,6 @@
 import { backendsTable, flightRows, flightsTable } from "./backends.js";
 import { Charts } from "./charts.js";
+import { Sharing } from "./sharing.js";
 import { make, set } from "./tables.js";
 import {
   callsOf,
@@ -20,6 +21,9 @@ const RATE_SNAPSHOTS = 5;
 
 /** Snapshots in which nothing waits after which the room for what waited is given up. */
 const QUIET_SNAPSHOTS = 10;
+
+/** Snapshots between two reports: what 48 hours came to changes slowly, and is not made for nothing. */
+const REPORT_SNAPSHOTS = 10;
 
 /** A snapshot comes each second; when none comes for so long, the figures are not called live. */
 const SILENCE_MS = 5_000;
@@ -42,6 +46,12 @@ const tables = {
   passed: passedTable(byId("passed")),
   config: configTable(byId("config")),
 };
+const sharing = new Sharing({
+  table: byId("sharing"),
+  said: byId("sharing-said"),
+  token: /** @type {HTMLInputElement} */ (byId("token")),
+  changed: () => void showReport(),
+});
 const filter = /** @type {HTMLInputElement} */ (byId("method-filter"));
 const showsDefaults = /** @type {HTMLInputElement} */ (byId("config-all"));
 
@@ -52,6 +62,7 @@ const showsDefaults = /** @type {HTMLInputElement} */ (byId("config-all"));
 /** @type {ReturnType<typeof setTimeout> | undefined} */ let silence;
 /** @type {ReturnType<typeof setTimeout> | undefined} */ let retry;
 let quietSnapshots = 0;
+let snapshotsSinceReport = 0;
 
 filter.addEventListener("input", showMethods);
 byId("flights").addEventListener("click", () => byId("flights").style.minHeight = "");
@@ -84,14 +95,26 @@ function close() {
 async function catchUp() {
   snapshots = [];
   try {
-    const [history, configuration] = await Promise.all(["api/history", "api/config"].map(get));
+    const paths = ["api/history", "api/config", "api/report"];
+    const [history, configuration, report] = await Promise.all(paths.map(get));
     samples = history;
     config = configuration;
     showConfig();
+    sharing.showReport(report);
   } catch {
     if (source?.readyState !== EventSource.OPEN) return; // lost altogether, which says so and tries again
     connectionIs("lost", "Some figures could not be had; trying again…");
     retry = setTimeout(connect, RETRY_MS);
+  }
+}
+
+/** Fetches the report anew. One that cannot be had is asked for again; the page's state says whether it is live. */
+async function showReport() {
+  snapshotsSinceReport = 0;
+  try {
+    sharing.showReport(await get("api/report"));
+  } catch (error) {
+    console.info("The report could not be had", error);
   }
 }
 
@@ -119,6 +142,8 @@ function show(status) {
   showBackends(status);
   showFlights(status);
   showMethods();
+  sharing.showStatus(status);
+  if (++snapshotsSinceReport >= REPORT_SNAPSHOTS) void showReport();
   tables.keys.show(keyRows(status.keys));
   showPassed(status);
   showNotes(status);
@@ -206,7 +231,8 @@ function showNotes(status) {
 
 function showConfig() {
   if (config === undefined) return;
-  const { settings, rule, commit, deno, version } = config;
+  const { settings, rule, commit, deno, version, canPurge } = config;
+  byId("token-field").hidden = !canPurge;
   const differs = (/** @type {any} */ { origin }) => origin !== "default";
   tables.config.show(showsDefaults.checked ? settings : settings.filter(differs));
   write("rule", rule);

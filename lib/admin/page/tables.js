@@ -14,6 +14,8 @@
  * @property {(row: Row) => string} [note] A second line, of less weight.
  * @property {(row: Row) => string} [mark] A state, which colours the cell: good, warn, bad, quiet, or "".
  * @property {(row: Row) => number} [share] 0 to 1: drawn as a bar under the text.
+ * @property {(row: Row) => string} [badge] A word that stands out beside the text, or "".
+ * @property {(row: Row) => { label: string, run: () => void } | undefined} [action] A button under it all.
  * @property {boolean} [code] In the font of code.
  */
 
@@ -162,14 +164,40 @@ export class Table {
  * @template Row
  * @param {HTMLTableCellElement | undefined} cell @param {Column<Row>} column @param {Row} row
  */
-function fill(cell, { text, note, mark, share }, row) {
+function fill(cell, { text, note, mark, share, badge, action }, row) {
   if (cell === undefined) return;
   const value = text(row);
   const span = cell.firstElementChild;
   if (span !== null && span.textContent !== value) span.textContent = value;
   if (mark !== undefined) set(cell, "data-mark", mark(row));
+  if (badge !== undefined) fillBadge(cell, badge(row));
   if (note !== undefined) fillNote(cell, note(row));
   if (share !== undefined) fillBar(cell, share(row));
+  if (action !== undefined) fillAction(cell, action(row));
+}
+
+/** @param {HTMLElement} cell @param {string} words */
+function fillBadge(cell, words) {
+  const badge = cell.querySelector(".badge");
+  if (words === "") return badge?.remove();
+  if (badge === null) cell.firstElementChild?.after(" ", make("span", "badge", {}, words));
+  else if (badge.textContent !== words) badge.textContent = words;
+}
+
+/** What a button does by now: it stays, and so does the focus on it. @type {WeakMap<Element, () => void>} */
+const runs = new WeakMap();
+
+/** @param {HTMLElement} cell @param {{ label: string, run: () => void } | undefined} action */
+function fillAction(cell, action) {
+  let button = cell.querySelector(".action");
+  if (action === undefined) return button?.remove();
+  if (button === null) {
+    const made = button = make("button", "action", { type: "button" });
+    made.addEventListener("click", () => runs.get(made)?.());
+    cell.append(made);
+  }
+  if (button.textContent !== action.label) button.textContent = action.label;
+  runs.set(button, action.run);
 }
 
 /** @param {HTMLElement} cell @param {string} words */

@@ -1,4 +1,5 @@
 import { count, duration, NONE, percent, rate, size, time } from "./format.js";
+import { badgeOf, offWords } from "./sharing.js";
 import { make, Table } from "./tables.js";
 
 /** Rows shown until somebody wants all. */
@@ -55,7 +56,13 @@ export function methodsTable(into) {
     sort: 1,
     limit: FIRST_METHODS,
     columns: [
-      { label: "Method", code: true, text: ({ method }) => method, note: judgementOf },
+      {
+        label: "Method",
+        code: true,
+        text: ({ method }) => method,
+        badge: badgeOf,
+        note: judgementOf,
+      },
       {
         label: "Calls/s",
         number: true,
@@ -93,9 +100,21 @@ function savedOf(row) {
   return callsOf(row) === 0 ? 0 : (row.hit + row.joined + row.stale) / callsOf(row);
 }
 
+/** What becomes of a method's calls by its mode, where it was judged to be shared. */
+const SHARED = {
+  off: "passes, its mode is off",
+  shadow: "in shadow, nothing is shared yet",
+  verify: "collapses, and is verified",
+  collapse: "collapses",
+};
+
 /** @param {any} row */
-function judgementOf({ collapses, why }) {
-  return collapses === null ? why : `${collapses ? "collapses" : "passes"}: ${why}`;
+function judgementOf(row) {
+  const { collapses, why, mode, off } = row;
+  if (off) return offWords(row);
+  if (collapses === null) return why;
+  const shared = SHARED[/** @type {keyof typeof SHARED} */ (mode)] ?? "collapses";
+  return `${collapses ? shared : "passes"}: ${why}`;
 }
 
 /** @param {HTMLElement} into @returns {Table<any>} */
