@@ -48,7 +48,7 @@ Deno.test("startSidecar runs before its backend does", async () => {
   const early = await ask(client, HELLO_PATHS.getGreeting, {});
   assertEquals(early.status, 14);
   assertMatch(early.message, /^collapser: the backend cannot be reached: /);
-  assertEquals(local.outcomes, { hit: 0, joined: 0, led: 1, passed: 0, stale: 0, rejected: 0 });
+  assertEquals(local.outcomes, { hit: 0, joined: 0, led: 0, passed: 0, stale: 0, rejected: 1 });
 
   await using _backend = new GatedBackend({ open: true, port });
   await until(async () => (await local.ask("/ready")).status === 200, "a sidecar that is ready");
