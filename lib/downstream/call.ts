@@ -258,7 +258,7 @@ export class Call extends GatheringCall<Call> implements FlightWaiter, PassedCal
     { body = this.body?.take() ?? this.newLog(), headEndsStream = false, witness }: {
       body?: FrameLog;
       headEndsStream?: boolean;
-      witness?: Witness;
+      witness?: Witness | undefined;
     } = {},
   ): void {
     const { keyHead, shadowHead, method } = this.route;

@@ -1,7 +1,7 @@
 /**
  * Sharing on trial: what it would come to, and whether it is right, found out while callers are served.
  *
- * In {@linkcode Shadow} every caller has a backend call to itself, and a {@linkcode ShadowCall} beside it makes the decisions
+ * In {@linkcode Shadow} every caller has a backend call to itself, and a `ShadowCall` beside it makes the decisions
  * that sharing would make, on answers of which only a print is kept. A {@linkcode Verifier} asks a sample of followers'
  * questions once more after these were answered. What a difference means is found out by an {@linkcode Inquiry}, whose
  * control calls ({@linkcode Run}) have their turn in {@linkcode Places}: never before callers' calls. A method found to
@@ -21,6 +21,6 @@ export type { Asker } from "./asker.ts";
 export type { MethodTrial } from "./method_trial.ts";
 export type { Shadow } from "./shadow.ts";
 export type { ShadowAnswer } from "./shadow_answer.ts";
-export type { ShadowCall } from "./shadow_call.ts";
+export type { ContainedCall } from "./contained_call.ts";
 export { Trial, type TrialOptions } from "./trial.ts";
 export type { FollowedAnswer, SharedReply, Verifier } from "./verifier.ts";

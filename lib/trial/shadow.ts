@@ -1,5 +1,6 @@
 import { type CollapseLimits, CollapseMap, decide } from "../collapse/mod.ts";
 import type { FrameLog } from "../wire/mod.ts";
+import { ContainedCall } from "./contained_call.ts";
 import { HeldQuestions } from "./held_questions.ts";
 import { KeyHashes } from "./key_hash.ts";
 import { KeptApart } from "./kept_apart.ts";
@@ -34,11 +35,20 @@ export class Shadow implements ShadowParts {
     this.context.record.method(method.path).add(this.context.timers.nowMs, { calls: 1 });
   }
 
-  /** A call comes that is one message; `message` is shared while it may have to be asked again. */
-  begins(question: ShadowQuestion, message: FrameLog): ShadowCall {
-    const call = new ShadowCall(this, question, this.#plan(question));
-    call.holdQuestion(message);
-    return call;
+  /**
+   * A call comes that is one message; `message` is shared while it may have to be asked again. Undefined after a fault of
+   * ours, which must cost the call nothing.
+   */
+  begins(question: ShadowQuestion, message: FrameLog): ContainedCall | undefined {
+    const { observer } = this.context;
+    try {
+      const call = new ShadowCall(this, question, this.#plan(question));
+      call.holdQuestion(message);
+      return new ContainedCall(call, observer);
+    } catch (error) {
+      observer.faultOfOurs("beginning a call in shadow", error);
+      return undefined;
+    }
   }
 
   #plan({ head, bodyKey, wishes, asker, method }: ShadowQuestion): Plan {

@@ -1,5 +1,5 @@
 import type { CollapseLimits } from "../collapse/mod.ts";
-import type { CallObserver, MethodCounters, ProxyCounters } from "../observe/mod.ts";
+import type { MethodCounters, ProxyCounters, ProxyObserver } from "../observe/mod.ts";
 import type { Timers } from "../transport/mod.ts";
 import { type MethodSetting, ReportRecord, type ReportRow, reportRow } from "../trust/mod.ts";
 import type { Upstream } from "../upstream/mod.ts";
@@ -23,7 +23,7 @@ export interface TrialWorld {
   readonly backend: Upstream;
   readonly timers: Timers;
   readonly counters: ProxyCounters;
-  readonly observer: Pick<CallObserver, "dependsOnCaller">;
+  readonly observer: Pick<ProxyObserver, "dependsOnCaller" | "faultOfOurs">;
   readonly random: () => number;
   /** A method was taken out, or put back. */
   readonly changed: (path: string) => void;

@@ -1,4 +1,4 @@
-import type { CallObserver, ProxyCounters } from "../observe/mod.ts";
+import type { ProxyCounters, ProxyObserver } from "../observe/mod.ts";
 import type { Timers } from "../transport/mod.ts";
 import type { ReportRecord } from "../trust/mod.ts";
 import type { Upstream } from "../upstream/mod.ts";
@@ -9,7 +9,7 @@ export interface TrialContext {
   readonly backend: Upstream;
   readonly timers: Timers;
   readonly counters: ProxyCounters;
-  readonly observer: Pick<CallObserver, "dependsOnCaller">;
+  readonly observer: Pick<ProxyObserver, "dependsOnCaller" | "faultOfOurs">;
   /** Where calls that nobody waits for get their turn. */
   readonly places: Places;
   readonly record: ReportRecord;

@@ -31,7 +31,8 @@ export interface Follower {
   readonly deadlineMs: number;
 }
 
-/** Asks a sample of followers' questions once more, after they have been answered, and takes a method out that is found to
+/**
+ * Asks a sample of followers' questions once more, after they have been answered, and takes a method out that is found to
  * answer by who asks.
  */
 export class Verifier {
@@ -72,7 +73,7 @@ export class Verifier {
     const leftMs = deadlineMs === NO_DEADLINE ? Infinity : deadlineMs - timers.nowMs;
     const patienceMs = Math.min(backendTimeoutMs, leftMs);
     // Who waits for a place must not find the answer gone; who does not wait need not read it in vain.
-    const early = kind === "first" ? printOf(reply, method) : undefined;
+    const early = kind === "first" ? this.#printOf(reply, method) : undefined;
     const skip = (reason: SkipReason) => {
       message.clear();
       this.#skip(method.counters, reason);
@@ -80,12 +81,27 @@ export class Verifier {
     if (patienceMs <= 0) return skip("deadline");
     const backend = reply.backendName;
     const start = () => {
-      const shared = early ?? printOf(reply, method);
+      const shared = early ?? this.#printOf(reply, method);
       if (shared !== undefined) return this.#run(followed, shared, patienceMs);
       skip("size");
       places.ended(backend);
     };
     places.ask({ kind, backend, start, skipped: skip });
+  }
+
+  /**
+   * The print of a shared answer; undefined of one that is not there as a whole any more, and after a fault of ours, which
+   * costs the caller nothing.
+   */
+  #printOf(reply: SharedReply, { trial }: TrialMethod): AnswerPrint | undefined {
+    if (reply.print !== undefined) return reply.print;
+    if (!reply.ended || reply.log.start > 0 || reply.log.end === 0) return undefined;
+    try {
+      return reply.print = new AnswerReader(trial?.ignored).end(reply);
+    } catch (error) {
+      this.#context.observer.faultOfOurs("reading a shared answer", error);
+      return undefined;
+    }
   }
 
   #run(followed: Followed, shared: AnswerPrint, patienceMs: number): void {
@@ -157,11 +173,4 @@ export class FollowedAnswer {
   drop(): void {
     this.#followed.message.clear();
   }
-}
-
-/** The print of a shared answer; undefined of one that is not there as a whole any more. */
-function printOf(reply: SharedReply, { trial }: TrialMethod): AnswerPrint | undefined {
-  if (reply.print !== undefined) return reply.print;
-  if (!reply.ended || reply.log.start > 0 || reply.log.end === 0) return undefined;
-  return reply.print = new AnswerReader(trial?.ignored).end(reply);
 }

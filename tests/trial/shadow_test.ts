@@ -1,4 +1,5 @@
-import { assertEquals } from "@std/assert";
+import { assert, assertEquals } from "@std/assert";
+import { AnswerReader } from "../../lib/trial/answer_reader.ts";
 import type { BackendRequest } from "../support/backend_end.ts";
 import { GET, PUT } from "../support/proxy_rig.ts";
 import { as, KEPT_MS, type Rehearsal, withRehearsal } from "./rehearsal.ts";
@@ -184,4 +185,24 @@ Deno.test("Shadow and sharing stand side by side, each method as its policy says
     await rehearsal.ask();
     assertEquals(rehearsal.counters.outcomes.led, 1); // what was kept on paper answers nobody
   }, { policies });
+});
+
+Deno.test("Shadow and verify that have a fault of ours cost nobody an answer", async () => {
+  for (const mode of ["shadow", "verify"] as const) {
+    for (const method of ["read", "end"] as const) {
+      const whole = Object.getOwnPropertyDescriptor(AnswerReader.prototype, method)!;
+      const value = () => {
+        throw new Error("planted");
+      };
+      Object.defineProperty(AnswerReader.prototype, method, { ...whole, value });
+      try {
+        await withRehearsal(mode, echo, async (rehearsal) => {
+          for (let i = 0; i < 3; i++) (await rehearsal.ask()).expects(0, "re:k");
+          assert(rehearsal.rig.proxy.counters.faults > 0);
+        });
+      } finally {
+        Object.defineProperty(AnswerReader.prototype, method, whole);
+      }
+    }
+  }
 });
