@@ -1,10 +1,14 @@
 import type { BackendCounters } from "../observe/mod.ts";
+import { ERROR_CODE } from "../wire/mod.ts";
 import type { Bulkhead } from "./bulkhead.ts";
 import type { EndpointGroup } from "./endpoint_group.ts";
-import type { Backend, Exchange } from "./exchange.ts";
+import { type Backend, type Exchange, NO_DEADLINE } from "./exchange.ts";
 import type { Failure } from "./failure.ts";
 import type { QueueWatch } from "./queue_watch.ts";
 import type { UpstreamContext } from "./upstream_context.ts";
+
+/** A backend whose clock runs ahead of ours ends a call this much before its deadline, as we count it. */
+const DEADLINE_SLACK_MS = 50;
 
 /** Whoever has a stake in how a call at one backend ends. */
 export interface Stakes {
@@ -73,8 +77,17 @@ export class Settlement {
     counters.latency.observe(latencyMs);
   }
 
-  /** A call that was never sent was not left unanswered by the backend. */
+  /**
+   * A call that was never sent was not left unanswered by the backend; and one that the backend cancels as its deadline
+   * passes, a little before our own clock says so, has not been cancelled by anybody (grpc-go's server does so).
+   */
   reasonFor(exchange: Exchange, failure: Failure): Failure {
+    if (failure.kind === "backendReset" && failure.code === ERROR_CODE.cancel) {
+      const { sentDeadlineMs } = exchange;
+      const isLate = sentDeadlineMs !== NO_DEADLINE &&
+        this.#of.context.timers.nowMs >= sentDeadlineMs - DEADLINE_SLACK_MS;
+      return isLate ? { kind: "deadline" } : failure;
+    }
     const isWrong = failure.kind === "backendTimeout" && exchange.place.state === "queued";
     return isWrong ? this.#of.queueWatch.inVain(exchange) : failure;
   }

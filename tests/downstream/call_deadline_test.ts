@@ -383,3 +383,20 @@ function timeout(value: string): Pairs {
 function timeoutOf({ fields }: { fields: Pairs }): string | undefined {
   return valueOf(fields, "grpc-timeout");
 }
+
+Deno.test("Call that its backend cancels as the deadline passes has missed it; before that it was cancelled", async () => {
+  for (const path of [GET, PUT]) {
+    for (const [afterMs, status] of [[960, 4], [900, 1]] as const) {
+      await withRig(async (rig) => {
+        const caller = await rig.caller();
+        const call = caller.call(path, "k", { metadata: [["grpc-timeout", "1S"]] });
+        await rig.settle();
+        await rig.advance(afterMs);
+        rig.request(0).resets(ERROR_CODE.cancel);
+        await rig.settle();
+        // The backend of a call that may be shared was told of BACKEND_TIMEOUT, which has not passed.
+        assertEquals(call.status, path === GET ? 1 : status, `${path} after ${afterMs} ms`);
+      });
+    }
+  }
+});
